@@ -1,0 +1,225 @@
+"""From argv, the environment and a file to Settings; each mistake named with where it was made."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_origin
+
+import yaml
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
+
+from takara_sync import __version__
+from takara_sync.cli.settings import ENV_PREFIX, Settings
+from takara_sync.errors import ConfigurationError
+
+COMMANDS = {
+    "once": "one pass over every Takara",
+}
+LOOP = "loop"  # no word on the command line: it is what runs where an interval is configured
+
+# What Kubernetes injects for Services named takara-sync or takara-sync-metrics.
+_SERVICE_LINK = re.compile(r"TAKARA_SYNC_(.*_)?(PORT|SERVICE_).*")
+_EPILOG = """\
+A pass lists everything, brings each Deployment back to its Takara, writes the statuses that differ, and ends.
+Each option is also a variable (TAKARA_SYNC_MAX_SIZE) and a key of the --config file (max-size).
+
+exit codes: 0 converged, 1 a Takara failed, 2 usage, 3 cluster unreadable, 4 cut short, 5 too many changes,
+            6 blocked or invalid Takaras need a person, 70 a bug in takara-sync
+"""
+
+
+def flag_of(field: str) -> str:
+    return "--" + field.replace("_", "-")
+
+
+def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
+    """The command line, made from the model."""
+    root = argparse.ArgumentParser(
+        prog,
+        usage=f"{prog} [COMMAND] [OPTIONS]",
+        description="Keeps every Takara's Deployment at its declared size, in single passes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    root.add_argument("--version", action="version", version=f"takara-sync {__version__}")
+    lines = "; ".join(f"{name}: {what}" for name, what in COMMANDS.items())
+    root.add_argument("command", nargs="?", metavar="COMMAND", help=f"{lines}; none: the loop, with --interval")
+    groups: dict[str, Any] = {}
+    for name, field in Settings.model_fields.items():
+        extra = _extra(field)
+        group = groups.setdefault(extra["group"], root.add_argument_group(extra["group"]))
+        _add(group, name, field, extra)
+    return root
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    extra = field.json_schema_extra
+    assert isinstance(extra, dict)
+    return extra
+
+
+def _add(group: Any, name: str, field: FieldInfo, extra: dict[str, Any]) -> None:
+    flags = [extra["short"], flag_of(name)] if extra["short"] else [flag_of(name)]
+    text = f"{field.description}{_default_text(field)}".replace("%", "%%")
+    if field.annotation is bool:
+        group.add_argument(*flags, action=argparse.BooleanOptionalAction, help=text)
+    elif get_origin(field.annotation) is tuple:
+        group.add_argument(*flags, action="append", metavar=extra["metavar"], help=text)
+    else:
+        group.add_argument(*flags, metavar=_choices(field) or extra["metavar"], help=text)
+
+
+def _choices(field: FieldInfo) -> str:
+    kinds = getattr(field.annotation, "__args__", ())
+    literal = (
+        field.annotation
+        if get_origin(field.annotation) is Literal
+        else next((kind for kind in kinds if get_origin(kind) is Literal), None)
+    )
+    return "{" + ",".join(literal.__args__) + "}" if literal is not None else ""
+
+
+def _default_text(field: FieldInfo) -> str:
+    default = field.default
+    if default is None or default is False or default == ():
+        return ""
+    shown = (
+        ", ".join(default) if isinstance(default, tuple) else f"{default:g}" if isinstance(default, float) else default
+    )
+    return f" (default: {shown})"
+
+
+# ------------------------------------------------------------------ loading
+
+
+class Given:
+    """What was said where: the flags, the variables and the file, each by field name."""
+
+    def __init__(self, flags: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+        self.flags = dict(flags)
+        self.variables = _variables(environ)
+        self.path = self.flags.get("config") or environ.get(self.variables.get("config", ""), "")
+        self.file = _file(self.path) if self.path else {}
+
+    def source_of(self, field: str) -> str:
+        """Where the value of this field comes from, as its author would call it."""
+        if field in self.flags:
+            return flag_of(field)
+        if field in self.variables:
+            return self.variables[field]
+        return f"{self.path}: {field.replace('_', '-')}" if field in self.file else flag_of(field)
+
+
+def _variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are ours, by field. WATCH_NAMESPACE means what it meant to the Go operator."""
+    found: dict[str, str] = {}
+    for name in environ:
+        if not name.upper().startswith(ENV_PREFIX) or _SERVICE_LINK.fullmatch(name):
+            continue
+        field = name.upper().removeprefix(ENV_PREFIX).lower()
+        if field not in Settings.model_fields:
+            raise ConfigurationError(f"{name} is no setting{_similar(field)}")
+        found[field] = name
+    if environ.get("WATCH_NAMESPACE"):
+        found.setdefault("namespace", "WATCH_NAMESPACE")
+    return found
+
+
+def _similar(field: str) -> str:
+    close = difflib.get_close_matches(field, Settings.model_fields, 1)
+    return f", did you mean {ENV_PREFIX}{close[0].upper()} ({flag_of(close[0])})?" if close else ""
+
+
+def _file(path: str) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"The config file {path} cannot be read: {getattr(error, 'strerror', error)}"
+        ) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}" if mark else ""
+        raise ConfigurationError(f"The config file {path} is no YAML{where}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"The config file {path} holds no mapping of options")
+    values = {str(key).replace("-", "_"): value for key, value in content.items()}
+    for key in content:
+        field = str(key).replace("-", "_")
+        if field not in Settings.model_fields or field == "config":
+            raise ConfigurationError(f"{path}: {key} is no setting{_similar(field)}")
+    return values
+
+
+def load(
+    argv: Sequence[str], environ: Mapping[str, str] | None = None, prog: str = "takara-sync"
+) -> tuple[str, Settings]:
+    """The command and its settings.
+
+    Raises:
+        ConfigurationError: an unknown or unusable value, with its source.
+        SystemExit: --help, --version, or a usage error that argparse reports (2).
+    """
+    environ = os.environ if environ is None else environ
+    flags = vars(parser(prog).parse_intermixed_args(list(argv)))
+    command = flags.pop("command", None)
+    if command is not None and command not in COMMANDS:
+        raise ConfigurationError(f"{command!r} is no command; there are: {', '.join(COMMANDS)}")
+    given = Given(flags, environ)
+    values = given.file | {f: environ[n] for f, n in given.variables.items()} | given.flags
+    try:
+        settings = _with_sources(given, environ)
+    except ValidationError as error:
+        raise ConfigurationError(_first(error, given, values)) from error
+    command = command or (LOOP if settings.interval else "")
+    _only_used(command, given)
+    return command, settings
+
+
+def _with_sources(given: Given, environ: Mapping[str, str]) -> Settings:
+    variables = {field: environ[name] for field, name in given.variables.items()}
+
+    class Loaded(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced: it ignores what is misspelt
+            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a .env file is nobody's wish here
+            file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor is a folder of secrets
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            lower = (InitSettingsSource(settings_cls, values) for values in (variables, given.file))
+            return init_settings, *lower
+
+    return Loaded(**given.flags)
+
+
+def _first(error: ValidationError, given: Given, values: Mapping[str, Any]) -> str:
+    problem = error.errors(include_url=False)[0]
+    text = str(problem["msg"]).removeprefix("Value error, ")
+    if not problem["loc"]:
+        return text
+    field = str(problem["loc"][0])
+    value = values.get(field)
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+    return f"{given.source_of(field)} cannot be {shown!r}: {text}"
+
+
+def _only_used(command: str, given: Given) -> None:
+    """A flag that the command does not use is a mistake; variables and the file serve several commands."""
+    for field in given.flags:
+        used_by = _extra(Settings.model_fields[field])["commands"]
+        if command and command not in used_by:
+            raise ConfigurationError(f"{flag_of(field)} is not used by {command}; it belongs to: {', '.join(used_by)}")

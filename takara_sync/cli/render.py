@@ -1,0 +1,70 @@
+"""The report on stdout: a table for people, one line of JSON for machines."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+import msgspec
+
+from takara_sync.reasons import one_line
+from takara_sync.report import Report, Result, summary
+
+_COLOURS = {
+    Result.CREATED: "green",
+    Result.UPDATED: "green",
+    Result.TAKEN_OVER: "green",
+    Result.INVALID: "yellow",
+    Result.BLOCKED: "yellow",
+    Result.CONTESTED: "yellow",
+    Result.FAILED: "red",
+    Result.NOT_REACHED: "red",
+}
+_HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
+Row = tuple[str, str, Result, str]
+
+
+def print_report(report: Report, output: str, stream: TextIO | None = None) -> None:
+    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout."""
+    stream = sys.stdout if stream is None else stream
+    if output == "json":
+        stream.write(msgspec.json.encode(report.as_json()).decode() + "\n")
+    else:
+        _print_table(report, stream, every=output == "wide")
+    stream.flush()
+
+
+def _print_table(report: Report, stream: TextIO, *, every: bool) -> None:
+    rows = [
+        (outcome.key.namespace, outcome.key.name, outcome.result, outcome.detail)
+        for outcome in report.outcomes
+        if every or outcome.result != Result.UNCHANGED
+    ]
+    if rows:
+        _draw(rows, stream) if stream.isatty() else _write(rows, stream)
+    last = summary(report)
+    stream.write(f"{last}\nerror: {one_line(str(report.error))}\n" if report.error else f"{last}\n")
+
+
+def _write(rows: list[Row], stream: TextIO) -> None:
+    """Whole lines, aligned: what is piped is not wrapped, so that grep finds it."""
+    lines: list[tuple[str, ...]] = [_HEADINGS, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        stream.write("   ".join(cells).rstrip() + "\n")
+
+
+def _draw(rows: list[Row], stream: TextIO) -> None:
+    """A table that fits the terminal, in colours where they are wanted (NO_COLOR)."""
+    from rich.console import Console  # noqa: PLC0415 - only where a table is drawn
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in _HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for namespace, name, result, detail in rows:
+        coloured = Text(result, _COLOURS.get(result, ""))
+        table.add_row(Text(namespace), Text(name), coloured, Text(detail))
+    Console(file=stream, highlight=False).print(table)

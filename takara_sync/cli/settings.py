@@ -1,0 +1,124 @@
+"""Every option as one field of one model: flag, then variable, then file, then default.
+
+A field's flag is its name with dashes, its variable the name in capitals behind `TAKARA_SYNC_`, its key in the
+file is spelled as the flag.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from takara_sync.plan import LEGACY_MANAGERS
+
+ENV_PREFIX = "TAKARA_SYNC_"
+_PASSES = ("once", "loop")
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _seconds(value: Any) -> Any:
+    """`10`, `1.5`, `500ms`, `10s`, `2m`, `1h` as seconds."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|)", value.strip())
+    if match is None:
+        raise ValueError("expected a duration such as 10, 10s, 500ms or 2m")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _split(value: Any) -> Any:
+    """Lists repeat or take commas, with or without spaces."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple):
+        return value
+    parts = [part.strip() if isinstance(part, str) else part for text in texts for part in _parts(text)]
+    if "" in parts or not parts:
+        raise ValueError("an empty name in the list")
+    return tuple(dict.fromkeys(parts))
+
+
+def _parts(text: Any) -> list[Any]:
+    return text.split(",") if isinstance(text, str) else [text]
+
+
+def _namespace(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
+            raise ValueError(f"{name!r} is no name of a namespace")
+    return names
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _option(
+    group: str, help_text: str, default: Any, metavar: str = "", *, short: str = "", commands: tuple[str, ...] = _PASSES
+) -> Any:
+    extra: dict[str, Any] = {"group": group, "metavar": metavar, "short": short, "commands": list(commands)}
+    return Field(default, description=help_text, json_schema_extra=extra)
+
+
+class Settings(BaseSettings):
+    """The options of takara-sync. Times are in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=False)
+
+    config: Text | None = _option("Settings", "read options from this YAML file", None, "FILE")
+
+    kubeconfig: Text | None = _option(
+        "Cluster", "the kubeconfig; else $KUBECONFIG, the pod's ServiceAccount, ~/.kube/config", None, "FILE"
+    )
+    context: Text | None = _option("Cluster", "the context of the kubeconfig", None, "NAME")
+    request_timeout: Seconds = _option("Cluster", "how long one try of a request may take", 10.0, "SECONDS")
+    pass_timeout: Seconds = _option("Cluster", "how long a pass may take", 50.0, "SECONDS")
+    concurrency: Annotated[int, Field(ge=1, le=256)] = _option("Cluster", "requests in flight at once", 16, "N")
+
+    namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
+        "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n"
+    )
+    selector: Text | None = _option(
+        "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
+    )
+
+    dry_run: bool = _option("Safety", "decide and report, write nothing", False)
+    max_size: Annotated[int, Field(ge=0, lt=2**31)] = _option("Safety", "the largest size that is believed", 1000, "N")
+    max_changes: Annotated[int, Field(ge=0)] | None = _option(
+        "Safety", "write nothing when a pass would change more than this; default: no limit", None, "N"
+    )
+    allow_templates: bool = _option("Safety", "honour spec.template", False)
+    legacy_manager: Names = _option(
+        "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
+    )
+    accept_newer_format: bool = _option(
+        "Safety",
+        "apply over what a newer takara-sync applied",
+        False,
+    )
+
+    interval: Seconds | None = _option(
+        "Loop", "a pass every so often, until SIGTERM", None, "SECONDS", commands=("loop",)
+    )
+
+    output: Literal["text", "wide", "json"] = _option("Output", "the report on stdout", "text", "FORMAT", short="-o")
+    tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], NoDecode, BeforeValidator(_split)] = _option(
+        "Output", "blocked, invalid: exit 0 although such Takaras need a person", (), "WHAT"
+    )
+    log_format: Literal["text", "json"] | None = _option(
+        "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] | None = _option(
+        "Output", "default: warning for once on a terminal, else info", None, "LEVEL"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Settings:
+        if self.request_timeout > self.pass_timeout:
+            raise ValueError(
+                f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
+            )
+        return self

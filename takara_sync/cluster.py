@@ -1,0 +1,136 @@
+"""The boundary between the pass and a cluster: what a pass asks for, the dry run as a wrapper, the deadline."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from takara_sync.errors import Changed, CutShort
+from takara_sync.objects import Deployment, Key, Listing, ObjectMeta, Pod, Takara
+
+
+class Deadline:
+    """When a pass has to be over: after `seconds`, or at once when somebody calls `stop`.
+
+    Time is read from `clock` in seconds; monotonic, so that a jump of the wall clock changes nothing.
+    """
+
+    def __init__(self, seconds: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._end = clock() + seconds
+        self._stopped = threading.Event()
+        self._why = ""
+
+    def stop(self, why: str) -> None:
+        """End the pass as soon as the requests in hand are done; safe to call from a signal handler."""
+        self._why = self._why or why
+        self._stopped.set()
+
+    def left(self) -> float:
+        """Seconds until the pass has to be over, 0 when it has."""
+        return 0.0 if self._stopped.is_set() else self.left_for_requests()
+
+    def left_for_requests(self) -> float:
+        """Seconds that a request in hand still has: a stop lets it finish."""
+        return max(0.0, self._end - self._clock())
+
+    def check(self) -> None:
+        """Raise CutShort where the pass has to be over."""
+        if self._stopped.is_set():
+            raise CutShort(f"The pass was cut short by {self._why}", "The next pass goes on from there.")
+        if self.left() <= 0:
+            raise CutShort(f"The pass was cut short by its deadline of {self.seconds:g} s")
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, but no longer than the pass has left, and no longer than until a stop."""
+        self._stopped.wait(max(0.0, min(seconds, self.left(), threading.TIMEOUT_MAX)))
+
+
+class Cluster(Protocol):
+    """What a pass needs of a cluster. Methods raise the errors of `takara_sync.errors`, nothing else.
+
+    Lists raise PassStopped when any part of them cannot be had; everything else raises ObjectError,
+    or PassStopped where no request can succeed any more.
+    """
+
+    @property
+    def deadline(self) -> Deadline: ...
+
+    def deployments(self) -> Listing[Deployment]:
+        """Every Deployment that carries our label."""
+
+    def takaras(self) -> Listing[Takara]:
+        """Every Takara of the namespaces and the selector in question."""
+
+    def pods(self) -> Listing[Pod]:
+        """The metadata of every pod with our label that has not ended."""
+
+    def deployment(self, key: Key) -> Deployment | None:
+        """One Deployment by name; None where there is none."""
+
+    def takara(self, key: Key) -> Takara | None:
+        """One Takara by name; None where there is none."""
+
+    def create(self, body: dict[str, Any]) -> Deployment:
+        """Make a Deployment; Changed where there is one already."""
+
+    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
+        """Apply `body`, which carries the uid and resourceVersion of `deployment`, with force."""
+
+    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:
+        """Replace the managedFields of exactly this Deployment as it was read."""
+
+    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
+        """Patch the status of a Takara."""
+
+
+class DryRun:
+    """A cluster that only answers: reads go through, writes are pretended."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def deadline(self) -> Deadline:
+        return self._cluster.deadline
+
+    def deployments(self) -> Listing[Deployment]:
+        return self._cluster.deployments()
+
+    def takaras(self) -> Listing[Takara]:
+        return self._cluster.takaras()
+
+    def pods(self) -> Listing[Pod]:
+        return self._cluster.pods()
+
+    def deployment(self, key: Key) -> Deployment | None:
+        return self._cluster.deployment(key)
+
+    def takara(self, key: Key) -> Takara | None:
+        return self._cluster.takara(key)
+
+    def create(self, body: dict[str, Any]) -> Deployment:
+        """What a create would leave. Raises Changed where there is a Deployment that the list did not hold."""
+        key = Key(body["metadata"]["namespace"], body["metadata"]["name"])
+        if self._cluster.deployment(key) is not None:
+            raise Changed(f"Deployment {key} exists already")
+        return Deployment(ObjectMeta(key.name, key.namespace, uid=""), msgspec.Raw(msgspec.json.encode(body["spec"])))
+
+    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
+        """The Deployment as an apply would leave it: another resourceVersion, as after a real write."""
+        metadata = msgspec.structs.replace(deployment.metadata, resource_version="", managed_fields=())
+        return msgspec.structs.replace(
+            deployment, metadata=metadata, spec=msgspec.Raw(msgspec.json.encode(body["spec"]))
+        )
+
+    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:  # noqa: ARG002
+        """The Deployment as it is: whose the fields are shows in no value of it."""
+        return deployment
+
+    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
+        """Nothing is told in a dry run."""

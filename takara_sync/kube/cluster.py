@@ -1,0 +1,197 @@
+"""What a pass asks of a real cluster: each method a request built, sent and read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from takara_sync.cluster import Deadline
+from takara_sync.errors import Changed, ObjectError, Unavailable, Unreadable, Vanished
+from takara_sync.kube import decode
+from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, Request
+from takara_sync.kube.api import Api
+from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, Pod, Takara
+
+log = logging.getLogger("takara_sync")
+
+T = TypeVar("T")
+Query = tuple[tuple[str, str], ...]
+
+PAGE = 500
+_RESTARTS = 3
+_DEPLOYMENTS = "/apis/apps/v1"
+_TAKARAS = f"/apis/{GROUP}/v1alpha1"
+_LABEL = "app=takara"
+_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
+_PATCH_QUERY = (("fieldManager", FIELD_MANAGER),)
+_APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
+
+_UNREACHABLE = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
+
+# A resourceVersion that exists but never is the current one: the apply creates, or is answered 409.
+# Without it a slow pass would put its old size over a Deployment that another one has made meanwhile.
+_CREATE_ONLY = "1"
+
+
+class KubeCluster:
+    """One pass's view of a cluster.
+
+    namespaces: only these are asked, by namespaced requests; none means all. selector: a label selector that the
+    Takaras must match. deadline: when the pass has to be over.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        *,
+        namespaces: Sequence[str] = (),
+        selector: str = "",
+        deadline: Deadline | None = None,
+    ) -> None:
+        self._api = api
+        self._namespaces = tuple(sorted(set(namespaces)))
+        self._selector = selector
+        self._deadline = deadline or Deadline(50)
+
+    @classmethod
+    def connect(cls, kubeconfig: str | None = None, context: str | None = None, **options: Any) -> KubeCluster:
+        """A cluster from the usual credentials: see `kube.credentials`. `options` are those of the class.
+
+        Raises:
+            ConfigurationError: there are no usable credentials.
+        """
+        return cls(Api.connect(kubeconfig, context), **options)
+
+    @property
+    def deadline(self) -> Deadline:
+        return self._deadline
+
+    # -------------------------------------------------------------- lists
+
+    def deployments(self) -> Listing[Deployment]:
+        return self._lists(_DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), (("labelSelector", _LABEL),))
+
+    def takaras(self) -> Listing[Takara]:
+        query = (("labelSelector", self._selector),) if self._selector else ()
+        try:
+            return self._lists(_TAKARAS, PLURAL, Takara, ("TakaraList",), query)
+        except Vanished as error:
+            raise Unreadable(
+                "The server does not serve Takaras (maho.takara.org/v1alpha1)",
+                "Install the CRD: kubectl apply -k k8s/crd",
+            ) from error
+
+    def pods(self) -> Listing[Pod]:
+        query = (("labelSelector", _LABEL), ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded"))
+        kinds = ("PartialObjectMetadataList", "PodList")
+        return self._lists("/api/v1", "pods", Pod, kinds, query, accept=_METADATA_ONLY)
+
+    def _lists(
+        self,
+        base: str,
+        resource: str,
+        kind: type[T],
+        kinds: tuple[str, ...],
+        query: Query,
+        accept: str = "application/json",
+    ) -> Listing[T]:
+        items: list[T] = []
+        unread: dict[Key, str] = {}
+        for namespace in self._namespaces or (None,):
+            path = f"{base}/{resource}" if namespace is None else f"{base}/namespaces/{quote(namespace)}/{resource}"
+            request = Request("GET", path, query=query, accept=accept)
+            try:
+                found = self._whole_list(request, kind, kinds)
+            except Vanished:
+                raise
+            except ObjectError as error:
+                where = "all namespaces" if namespace is None else f"namespace {namespace}"
+                hint = _UNREACHABLE if isinstance(error, Unavailable) else error.hint
+                raise Unreadable(f"Cannot list {resource} in {where}: {error.message}", hint) from error
+            items += found.items
+            unread |= found.unread
+        for key, why in unread.items():
+            log.warning("%s %s is left out: %s", kind.__name__, key, why)
+        return Listing(tuple(items), unread)
+
+    def _whole_list(self, request: Request, kind: type[T], kinds: tuple[str, ...]) -> Listing[T]:
+        """Every page. A token that expired starts the list again: pages of two moments are never mixed."""
+        for _ in range(_RESTARTS):
+            try:
+                return self._pages(request, kind, kinds)
+            except Expired as expired:
+                log.debug("%s starts again: %s", request, expired)
+                last = expired
+        raise last
+
+    def _pages(self, request: Request, kind: type[T], kinds: tuple[str, ...]) -> Listing[T]:
+        items: list[T] = []
+        unread: dict[Key, str] = {}
+        token, seen = "", set[str]()
+        while True:
+            paging = (("limit", str(PAGE)),) + ((("continue", token),) if token else ())
+            query = request.query + paging
+            body = self._api.send(
+                Request(request.method, request.path, query=query, accept=request.accept), self._deadline
+            )
+            raws, token = decode.page(body, kinds)
+            found = decode.listing(raws, kind)
+            items += found.items
+            unread |= found.unread
+            if not token:
+                return Listing(tuple(items), unread)
+            if token in seen:
+                raise Unreadable(f"{request} gave the same continue token twice")
+            seen.add(token)
+
+    # -------------------------------------------------------------- single objects
+
+    def deployment(self, key: Key) -> Deployment | None:
+        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment)
+
+    def takara(self, key: Key) -> Takara | None:
+        return self._get(_object(_TAKARAS, PLURAL, key), Takara)
+
+    def _get(self, path: str, kind: type[T]) -> T | None:
+        try:
+            return decode.single(self._api.send(Request("GET", path), self._deadline), kind)
+        except Vanished:
+            return None
+
+    # -------------------------------------------------------------- writes
+
+    def create(self, body: dict[str, Any]) -> Deployment:
+        metadata = body["metadata"]
+        create_only = body | {"metadata": metadata | {"resourceVersion": _CREATE_ONLY}}
+        return self._patch_deployment(Key(metadata["namespace"], metadata["name"]), create_only, APPLY, _APPLY_QUERY)
+
+    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
+        return self._patch_deployment(deployment.key, body, APPLY, _APPLY_QUERY)
+
+    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
+            {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": deployment.metadata.resource_version},
+        ]
+        return self._patch_deployment(deployment.key, patch, JSON_PATCH, _PATCH_QUERY)
+
+    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
+        path = _object(_TAKARAS, PLURAL, takara.key) + "/status"
+        self._send_write(Request("PATCH", path, _PATCH_QUERY, list(patch), JSON_PATCH))
+
+    def _patch_deployment(self, key: Key, body: object, content_type: str, query: Query) -> Deployment:
+        path = _object(_DEPLOYMENTS, "deployments", key)
+        return decode.single(self._send_write(Request("PATCH", path, query, body, content_type)), Deployment)
+
+    def _send_write(self, request: Request) -> bytes:
+        try:
+            return self._api.send(request, self._deadline)
+        except Expired as error:  # 410 on a write: the version it was decided on is no longer known
+            raise Changed(error.message) from error
+
+
+def _object(base: str, resource: str, key: Key) -> str:
+    return f"{base}/namespaces/{quote(key.namespace)}/{resource}/{quote(key.name)}"

@@ -1,0 +1,168 @@
+"""What a pass did, in past participles that complete "Deployment ns/x was ...". Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from takara_sync.errors import ObjectError, PassStopped, TakaraSyncError
+from takara_sync.fields import Change
+from takara_sync.objects import Key
+from takara_sync.reasons import one_line
+
+SCHEMA = "takara-sync/report/v1"
+_VALUE_MAX = 80  # characters of a value in a line for people
+
+
+class Exit(IntEnum):
+    """The exit codes of the command."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNREADABLE = 3
+    CUT_SHORT = 4
+    TOO_MANY_CHANGES = 5
+    BLOCKED = 6
+    BUG = 70
+
+
+class Result(StrEnum):
+    """What became of one Takara."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    TAKEN_OVER = "taken over"
+    UNCHANGED = "unchanged"
+    SKIPPED = "skipped"  # on purpose: being deleted, paused, gone meanwhile
+    CONTESTED = "contested"
+    INVALID = "invalid"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    NOT_REACHED = "not reached"  # the pass was cut short
+
+
+CHANGED = frozenset({Result.CREATED, Result.UPDATED, Result.TAKEN_OVER})
+NEEDS_A_PERSON = frozenset({Result.INVALID, Result.BLOCKED})
+
+
+class Outcome(Struct, frozen=True):
+    """One Takara's line of the report. `told`: its status was written. `bug`: takara-sync is to blame."""
+
+    key: Key
+    result: Result
+    reason: str = ""
+    message: str = ""
+    changes: tuple[Change, ...] = ()
+    told: bool = False
+    bug: bool = False
+
+    @property
+    def detail(self) -> str:
+        """What is to be said behind the result, in one line: the changes, and why it is not simply done."""
+        parts = [describe(change) for change in self.changes]
+        if self.message and self.result not in CHANGED:
+            parts.append(f"{self.reason}: {self.message}")
+        return one_line("; ".join(parts))
+
+
+class Report(Struct, frozen=True):
+    """What a pass did. `error`: why it stopped, None where it went to its end. Outcomes are sorted by key."""
+
+    outcomes: tuple[Outcome, ...]
+    started: datetime
+    seconds: float
+    error: PassStopped | None = None
+
+    @property
+    def counts(self) -> Mapping[Result, int]:
+        return Counter(outcome.result for outcome in self.outcomes)
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code. What stopped the pass wins over a cut, that over a failure, that over a block."""
+        results = set(self.counts)
+        if any(outcome.bug for outcome in self.outcomes):
+            return Exit.BUG
+        if self.error is not None:
+            return Exit(self.error.exit_code)
+        if Result.NOT_REACHED in results:
+            return Exit.CUT_SHORT
+        if Result.FAILED in results:
+            return Exit.FAILED
+        return Exit.BLOCKED if results & NEEDS_A_PERSON else Exit.OK
+
+    def raise_for_failure(self) -> None:
+        """Raise what a caller must not overlook: the error that stopped the pass, or the first failure.
+
+        Raises:
+            PassStopped: the pass did not go to its end.
+            ObjectError: at least one Takara failed; the message counts them. Blocked ones raise nothing.
+        """
+        if self.error is not None:
+            raise self.error
+        failed = [outcome for outcome in self.outcomes if outcome.result == Result.FAILED]
+        if failed:
+            first = failed[0]
+            raise ObjectError(
+                f"{len(failed)} of {len(self.outcomes)} Takaras failed, first {first.key}: {first.message}"
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain JSON values, in the versioned form of `-o json`."""
+        return {
+            "schema": SCHEMA,
+            "exit": int(self.exit),
+            "error": None if self.error is None else error_json(self.error),
+            "started": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "seconds": round(self.seconds, 3),
+            "counts": {str(result): self.counts[result] for result in Result if result in self.counts},
+            "takaras": [_outcome_json(outcome) for outcome in self.outcomes],
+        }
+
+
+def error_json(error: TakaraSyncError) -> dict[str, str]:
+    return {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+
+
+def _outcome_json(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "namespace": outcome.key.namespace,
+        "name": outcome.key.name,
+        "result": str(outcome.result),
+        "reason": outcome.reason,
+        "message": outcome.message,
+        "statusWritten": outcome.told,
+        "changes": [msgspec.to_builtins(change) for change in outcome.changes],
+    }
+
+
+# ------------------------------------------------------------------ in words
+
+
+def summary(report: Report) -> str:
+    """`12 Takaras: 2 created, 10 unchanged (0.3 s)`."""
+    total = len(report.outcomes)
+    counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
+    plural = "" if total == 1 else "s"
+    return f"{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"
+
+
+def describe(change: Change) -> str:
+    """`spec.replicas 7 -> 3 (set by kubectl, subresource scale)`; nobody is named where nobody else holds it."""
+    through = f", subresource {change.subresource}" if change.subresource else ""
+    when = f", {change.time}" if change.time else ""
+    who = f" (set by {change.manager}{through}{when})" if change.manager else ""
+    return one_line(f"{change.field} {_value(change.old)} -> {_value(change.new)}{who}")
+
+
+def _value(value: object) -> str:
+    """A value as short JSON; `none` where there is nothing."""
+    text = "none" if value is None else msgspec.json.encode(value).decode().strip('"')
+    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 3] + "..."

@@ -1,0 +1,173 @@
+"""The pass: read, decide, act, observe, tell."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from msgspec import to_builtins
+
+from takara_sync.act import Handled, begin, carry_out, tell
+from takara_sync.cluster import Cluster
+from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges
+from takara_sync.objects import Deployment, Key, Snapshot, Takara
+from takara_sync.plan import Plan, Policy, make_plan, must_look_up
+from takara_sync.report import CHANGED, Outcome, Report, Result
+from takara_sync.status import nodes_of
+
+log = logging.getLogger("takara_sync")
+
+
+def utcnow() -> datetime:
+    """Now, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def sync_once(
+    cluster: Cluster,
+    policy: Policy = Policy(),  # noqa: B008 - frozen, so one instance can serve every call
+    *,
+    workers: int = 16,
+    offset: int = 0,
+    now: Callable[[], datetime] = utcnow,
+) -> Report:
+    """One pass over every Takara of the cluster.
+
+    workers: how many requests are in flight at once. offset: where in the sorted order the execution starts, so
+    that a deadline does not always starve the same Takaras. now: the clock of statuses, aware, in UTC.
+
+    Raises nothing for what a cluster does: the report says what happened, also where the pass stopped half-way.
+    """
+    book = _Book(now())
+    with ThreadPoolExecutor(workers, "takara-sync") as pool:
+        try:
+            plan = make_plan(read(cluster, policy, pool), policy, now())
+            book.open(plan)
+            guard(plan, policy)
+            acting = _careful(cluster, lambda one: _noted(carry_out(cluster, policy, one, now)))
+            book.enter(pool.map(acting, book.in_turn(offset)))
+            nodes = nodes_of(cluster.pods().items, book.takaras())
+            telling = _careful(cluster, lambda one: tell(cluster, policy, one, nodes.get(one.key, []), now))
+            book.enter(pool.map(telling, book.in_turn(offset)))
+        except PassStopped as stopped:
+            book.error = stopped
+    return book.report()
+
+
+def read(cluster: Cluster, policy: Policy, pool: ThreadPoolExecutor) -> Snapshot:
+    """Everything the decisions rest on. Raises PassStopped where any list of it cannot be had."""
+    deployments = cluster.deployments()
+    takaras = cluster.takaras()  # last: the freshest desire
+    known = {deployment.key: deployment for deployment in deployments.items}
+    unread = {key: f"Deployment {key} could not be read: {why}" for key, why in deployments.unread.items()}
+    unlisted = [t for t in takaras.items if t.key not in known and t.key not in unread and must_look_up(t, policy)]
+    for key, found in pool.map(lambda takara: (takara.key, _look_up(cluster, takara.key)), unlisted):
+        if isinstance(found, Deployment):
+            known[key] = found
+        elif isinstance(found, str):
+            unread[key] = found
+    wanted = {takara.key for takara in takaras.items}
+    concerned = {key: why for key, why in unread.items() if key in wanted}
+    return Snapshot(takaras.items, known, concerned | dict(takaras.unread))
+
+
+def _look_up(cluster: Cluster, key: Key) -> Deployment | str | None:
+    """One Deployment by name, or why it could not be had: a failure costs this Takara only, and is no absence."""
+    try:
+        cluster.deadline.check()
+        return cluster.deployment(key)
+    except ObjectError as error:
+        return f"Deployment {key} could not be read: {error}"
+
+
+def guard(plan: Plan, policy: Policy) -> None:
+    """Raise TooManyChanges where the plan holds more changes than allowed."""
+    limit, pending = policy.max_changes, plan.pending
+    if limit is not None and len(pending) > limit:
+        names = ", ".join(str(decision.takara.key) for decision in pending)
+        raise TooManyChanges(f"{len(pending)} changes are planned, {limit} are allowed, nothing was written: {names}")
+
+
+def _careful(cluster: Cluster, step: Callable[[Handled], Handled]) -> Callable[[Handled], Handled]:
+    """`step`, so that a bug costs one Takara, and what stops the pass stops the others from being started."""
+
+    def careful(handled: Handled) -> Handled:
+        try:
+            after = step(handled)
+        except Exception as bug:
+            log.exception("bug in takara-sync, met on %s", handled.key)
+            return replace(handled, result=Result.FAILED, failure=bug)
+        if isinstance(after.failure, PassStopped) and not isinstance(after.failure, CutShort):
+            cluster.deadline.stop(f"an error: {after.failure.message}")
+        return after
+
+    return careful
+
+
+def _noted(handled: Handled) -> Handled:
+    """A line in the log as soon as something was changed or went wrong, so that a killed pass has told it."""
+    outcome = handled.outcome()
+    extra: dict[str, Any] = {"takara": str(handled.key), "result": str(handled.result)}
+    if handled.result in CHANGED:
+        extra["changes"] = [to_builtins(change) for change in outcome.changes]
+        log.info(
+            "Deployment %s %s%s",
+            handled.key,
+            handled.result,
+            f": {outcome.detail}" if outcome.detail else "",
+            extra=extra,
+        )
+    else:
+        level = _LEVELS.get(handled.result, logging.DEBUG)
+        log.log(level, "Deployment %s %s: %s", handled.key, handled.result, outcome.detail, extra=extra)
+    return handled
+
+
+_LEVELS = {Result.FAILED: logging.ERROR, Result.BLOCKED: logging.WARNING, Result.INVALID: logging.WARNING}
+
+
+class _Book:
+    """The account of a pass: how far each Takara has come."""
+
+    def __init__(self, started: datetime) -> None:
+        self.error: PassStopped | None = None
+        self._started, self._begun = started, time.monotonic()
+        self._handled: dict[Key, Handled] = {}
+        self._undecided: list[Outcome] = []
+
+    def open(self, plan: Plan) -> None:
+        self._handled = {decision.takara.key: begin(decision) for decision in plan.decisions}
+        self._undecided = [Outcome(key, Result.FAILED, "Unread", why) for key, why in plan.unread.items()]
+        for key, bug in plan.broken.items():
+            log.error("bug in takara-sync or in Policy.desired, met on %s", key, exc_info=bug)
+            self._undecided.append(Outcome(key, Result.FAILED, type(bug).__name__, str(bug), bug=True))
+
+    def in_turn(self, offset: int) -> Sequence[Handled]:
+        """The Takaras in the order of execution: sorted, beginning at `offset`."""
+        every = list(self._handled.values())
+        start = offset % len(every) if every else 0
+        return every[start:] + every[:start]
+
+    def takaras(self) -> Iterable[Takara]:
+        return (handled.takara for handled in self._handled.values())
+
+    def enter(self, results: Iterable[Handled]) -> None:
+        """Note the results of a step. Raises what stopped the pass: an error before a mere cut."""
+        stops = []
+        for handled in results:
+            self._handled[handled.key] = handled
+            if isinstance(handled.failure, PassStopped):
+                stops.append(handled.failure)
+        if stops:
+            raise min(stops, key=lambda stop: isinstance(stop, CutShort))
+
+    def report(self) -> Report:
+        outcomes = chain(self._undecided, (handled.outcome() for handled in self._handled.values()))
+        done = tuple(sorted(outcomes, key=lambda outcome: outcome.key))
+        return Report(done, self._started, time.monotonic() - self._begun, self.error)
