@@ -1,0 +1,94 @@
+"""What every test may ask for, and which control plane this run has."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.control_plane.build import HOW_TO_BUILD, IncompleteAssetsError, assets
+from tests.control_plane.server import ControlPlane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_OPTION = "--require-control-plane"
+_NONE = f"no control plane: neither KUBEBUILDER_ASSETS nor the cache has one; {HOW_TO_BUILD}"
+# The variables that a user's own settings, or a pod that the tests run in, could reach the product by.
+_SETTINGS = {"KUBECONFIG", "WATCH_NAMESPACE", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option that CI uses."""
+    parser.addoption(
+        _OPTION, action="store_true", help="fail the tests that need a real control plane where there is none"
+    )
+
+
+def pytest_configure() -> None:
+    """Takes the user's own settings out of the environment; ends the run if KUBEBUILDER_ASSETS is wrong."""
+    for name in set(os.environ):
+        if name in _SETTINGS or name.startswith("TAKARA_SYNC_"):
+            del os.environ[name]
+    try:
+        assets()
+    except IncompleteAssetsError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_report_header() -> str:
+    """Says at the top which control plane this run uses."""
+    return _control_plane_line()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says it at the bottom, where it is read."""
+    terminalreporter.write_line(_control_plane_line())
+
+
+@pytest.fixture(scope="session")
+def control_plane_assets(request: pytest.FixtureRequest) -> Path:
+    """The folder with etcd, kube-apiserver, kubectl and the others."""
+    found = assets()
+    if found is not None:
+        return found
+    if request.config.getoption(_OPTION):
+        pytest.fail(f"{_NONE} ({_OPTION} is on)", pytrace=False)
+    pytest.skip(_NONE)
+
+
+@pytest.fixture(scope="session")
+def control_plane(control_plane_assets: Path) -> Iterator[ControlPlane]:
+    """A real control plane with the Takara CRD, one for all tests (of one xdist worker)."""
+    with ControlPlane(control_plane_assets) as server:
+        server.wait_for_roles()
+        yield server
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> str:
+    """A namespace of the test's own on that control plane."""
+    return control_plane.namespace()
+
+
+@pytest.fixture
+def fresh_control_plane(control_plane_assets: Path) -> Iterator[Callable[..., ControlPlane]]:
+    """Starts control planes of the test's own, with ControlPlane's options; they end with the test."""
+    with contextlib.ExitStack() as started:
+
+        def start(**options: Any) -> ControlPlane:
+            return started.enter_context(ControlPlane(control_plane_assets, **options))
+
+        yield start
+
+
+def _control_plane_line() -> str:
+    found = assets()
+    if found is None:
+        return f"simulator only: {_NONE}"
+    told = subprocess.run([found / "kube-apiserver", "--version"], capture_output=True, text=True, check=False)
+    return f"control plane: {told.stdout.strip() or 'of unknown version'} in {found}"
