@@ -1,0 +1,53 @@
+"""The promises that the files of the project make to each other."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from takara_sync.cli.settings import Settings
+from takara_sync.reasons import Reason
+from takara_sync.report import Exit
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+CORE = ("claims", "contest", "desired", "errors", "fields", "objects", "plan", "reasons", "report", "status")
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    (command,) = (line for line in README.splitlines() if line.endswith("pytest"))
+    steps = command.split("pip install", 1)[1]
+    assert f"pip install{steps}" in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
+def test_every_exit_code_is_in_the_readme() -> None:
+    for code in Exit:
+        assert f"| {int(code)} |" in README
+
+
+def test_every_reason_is_documented_and_no_other() -> None:
+    lines = (ROOT / "docs" / "conditions.md").read_text().splitlines()
+    documented = {line.split("`")[1] for line in lines if line.startswith("| `")}
+    assert documented == {str(reason) for reason in Reason}
+
+
+def test_every_option_has_a_group_and_a_help_text() -> None:
+    for name, field in Settings.model_fields.items():
+        assert field.description, name
+        assert isinstance(field.json_schema_extra, dict)
+        assert field.json_schema_extra["group"], name
+
+
+def test_the_core_reads_no_clock() -> None:
+    """`now` is an argument. import-linter sees modules, not that datetime also has a clock."""
+    for module in CORE:
+        tree = ast.parse((ROOT / "takara_sync" / f"{module}.py").read_text())
+        calls = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        assert not {"now", "utcnow", "today"} & set(calls), module
+
+
+def test_no_file_names_a_machine() -> None:
+    """No path of a machine in what is shipped; the folders are those of this very checkout."""
+    for path in (ROOT / "takara_sync").rglob("*.py"):
+        assert str(ROOT) not in path.read_text()
+        assert "/root/" not in path.read_text()
