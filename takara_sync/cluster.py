@@ -27,7 +27,7 @@ class Deadline:
         self._why = ""
 
     def stop(self, why: str) -> None:
-        """End the pass as soon as the requests in hand are done; safe to call from a signal handler."""
+        """End the pass as soon as the requests in hand are done; to be called from any thread, not from a handler."""
         self._why = self._why or why
         self._stopped.set()
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import random
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
-from types import FrameType
 
 from takara_sync.cli.render import print_report
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Cluster, Deadline, DryRun
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
@@ -28,38 +26,6 @@ _LEAST_PAUSE = 0.1  # of the interval: what a pass that took longer than the int
 _NAMED = 20  # Takaras that the last line names; the report and the JSON line name all
 
 Pass = Callable[[Deadline, int], Report]
-
-
-class Stop:
-    """SIGTERM and SIGINT: end the wait at once, a pass after the requests in hand."""
-
-    def __init__(self) -> None:
-        self._asked = threading.Event()
-        self._deadline: Deadline | None = None
-        self._name = ""
-
-    def install(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._handle)
-
-    def _handle(self, number: int, _frame: FrameType | None) -> None:
-        self._name = signal.Signals(number).name
-        self._asked.set()
-        if self._deadline is not None:
-            self._deadline.stop(self._name)
-
-    @property
-    def asked(self) -> bool:
-        return self._asked.is_set()
-
-    def watch(self, deadline: Deadline) -> None:
-        """From now on a signal ends this pass; one that came before ends it at once."""
-        self._deadline = deadline
-        if self.asked:
-            deadline.stop(self._name)
-
-    def wait(self, seconds: float) -> None:
-        self._asked.wait(max(0.0, seconds))
 
 
 def run(settings: Settings, stop: Stop) -> Exit:

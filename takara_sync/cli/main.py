@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from takara_sync.cli.stop import Stop
 from takara_sync.errors import TakaraSyncError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ log = logging.getLogger("takara_sync")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
+    stop = Stop()
+    stop.install()
     from takara_sync.cli.options import load, parser  # noqa: PLC0415 - pydantic is heavy; a library user has no need of it
 
     prog = "kubectl takara" if Path(sys.argv[0]).name == "kubectl-takara" else "takara-sync"
@@ -26,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not command:
             parser(prog).print_help()
             return 2
-        return _run(command, settings)
+        return _run(command, settings, stop)
     except TakaraSyncError as error:
         sys.stderr.write(f"{prog}: error: {error}\n")
         return error.exit_code
@@ -35,12 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return TakaraSyncError.exit_code
 
 
-def _run(command: str, settings: Settings) -> int:
+def _run(command: str, settings: Settings, stop: Stop) -> int:
     from takara_sync.cli import logs, loop  # noqa: PLC0415 - only for a command that goes to the cluster
 
     terminal = sys.stderr.isatty()
     level = settings.log_level or ("warning" if command == "once" and terminal else "info")
     logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
-    stop = loop.Stop()
-    stop.install()
     return int(loop.run(settings, stop))
