@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from takara_sync.objects import Deployment, Key, Pod, Snapshot, Takara
     from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan, Policy
     from takara_sync.report import Exit, Outcome, Report
-    from takara_sync.sync import sync_once
+    from takara_sync.sync import plan_once, sync_once
 
 _HOMES = {
     "cluster": ("Cluster", "Deadline", "DryRun"),
@@ -28,12 +28,13 @@ _HOMES = {
     "objects": ("Deployment", "Key", "Pod", "Snapshot", "Takara"),
     "plan": ("Apply", "Block", "Create", "Decision", "Keep", "Plan", "Policy"),
     "report": ("Exit", "Outcome", "Report"),
-    "sync": ("sync_once",),
+    "sync": ("plan_once", "sync_once"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order a reader meets them
     "sync_once",
+    "plan_once",
     "Policy",
     "KubeCluster",
     "DryRun",

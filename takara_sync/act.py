@@ -8,10 +8,11 @@ from datetime import datetime
 
 from msgspec import structs
 
+from takara_sync.changes import Change
 from takara_sync.cluster import Cluster
 from takara_sync.desired import FORMAT, config_hash, fields_hash
 from takara_sync.errors import Changed, ObjectError, PassStopped, Refused, Rejected, TakaraSyncError, Vanished
-from takara_sync.fields import Change, take_over
+from takara_sync.fields import take_over
 from takara_sync.objects import Applied, Deployment, Key, Takara
 from takara_sync.plan import Apply, Block, Create, Decision, Keep, Policy, contested_verdict, decide
 from takara_sync.reasons import INVALID, Reason, Verdict
@@ -35,6 +36,7 @@ class Handled:
     changes: tuple[Change, ...] = ()
     failure: Exception | None = None
     told: bool = False
+    ready: str = ""
 
     @property
     def takara(self) -> Takara:
@@ -60,7 +62,7 @@ class Handled:
         else:
             reason, message = str(verdict.reason), verdict.message
         bug = self.failure is not None and not isinstance(self.failure, TakaraSyncError)
-        return Outcome(self.key, self.result, reason, message, self.changes, self.told, bug)
+        return Outcome(self.key, self.result, reason, message, self.changes, self.told, bug, self.ready)
 
 
 def _why_kept(takara: Takara) -> tuple[str, str]:
@@ -77,22 +79,22 @@ def carry_out(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) ->
 
     Raises nothing that a cluster can cause: what went wrong is the result's `failure`.
     """
-    conflict = False
+    conflict: Changed | None = None
     for _ in range(ROUNDS):
         try:
             if conflict:
                 handled = replace(handled, decision=_decide_again(cluster, handled.takara, policy, now))
-                conflict = False
+            conflict = None
             handled = _execute(cluster, handled)
             if not _left_by_first_apply(handled, policy):
                 return handled
             again = decide(handled.takara, handled.deployment, policy, now())
             handled = replace(handled, decision=again)
         except Changed as error:
-            handled, conflict = handled.failed(error), True
+            conflict = error
         except (ObjectError, PassStopped) as error:
             return handled.failed(error)
-    return handled
+    return handled.failed(conflict) if conflict else handled
 
 
 def begin(decision: Decision) -> Handled:
@@ -191,7 +193,11 @@ def tell(cluster: Cluster, policy: Policy, handled: Handled, nodes: list[str], n
         try:
             if conflict:
                 handled = _catch_up(cluster, policy, handled, now)
-            patch = status_patch(handled, nodes, now())
+            if handled.takara.deleting or _untold(handled):
+                return handled
+            wanted = wanted_status(handled, nodes, now())
+            handled = replace(handled, ready=readiness(wanted))
+            patch = patch_for(handled.takara, wanted)
             if not patch:
                 return handled
             cluster.deadline.check()
@@ -211,18 +217,22 @@ def _catch_up(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) ->
         return replace(handled, decision=structs.replace(handled.decision, takara=fresh))
     decision = decide(fresh, cluster.deployment(fresh.key), policy, now())
     again = carry_out(cluster, policy, begin(decision), now)
-    kept = handled.result if again.result == Result.UNCHANGED and handled.result in CHANGED else again.result
+    nothing = again.result in (Result.UNCHANGED, Result.SKIPPED)
+    kept = handled.result if nothing and handled.result in CHANGED else again.result
     return replace(again, result=kept, changes=handled.changes + again.changes)
 
 
-def status_patch(handled: Handled, nodes: list[str], now: datetime) -> list[Json]:
-    """The patch that this Takara's status needs; empty where nothing may or need be told."""
-    if handled.takara.deleting or _untold(handled):
-        return []
+def wanted_status(handled: Handled, nodes: list[str], now: datetime) -> Json:
+    """The status that this Takara should have, given how far it has come."""
     nodes = nodes if handled.deployment else []
     verdict = _verdict(handled)
-    wanted = status_for(handled.takara, handled.deployment, nodes, now, verdict=verdict, applied=handled.applied)
-    return patch_for(handled.takara, wanted)
+    return status_for(handled.takara, handled.deployment, nodes, now, verdict=verdict, applied=handled.applied)
+
+
+def readiness(status: Json) -> str:
+    """`Ready`, `Stalled`, or `Progressing` for anything in between."""
+    true = {condition["type"] for condition in status["conditions"] if condition["status"] == "True"}
+    return next((kind for kind in ("Ready", "Stalled") if kind in true), "Progressing")
 
 
 def _untold(handled: Handled) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import structs
 
 from takara_sync.errors import Changed, CutShort
-from takara_sync.objects import Deployment, Key, Listing, ObjectMeta, Pod, Takara
+from takara_sync.objects import Deployment, Key, Listing, ManagedFieldsEntry, ObjectMeta, Pod, Takara
 
 
 class Deadline:
@@ -82,15 +83,15 @@ class Cluster(Protocol):
     def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
         """Apply `body`, which carries the uid and resourceVersion of `deployment`, with force."""
 
-    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:
+    def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:
         """Replace the managedFields of exactly this Deployment as it was read."""
 
     def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
         """Patch the status of a Takara."""
 
 
-class DryRun:
-    """A cluster that only answers: reads go through, writes are pretended."""
+class Wrapper:
+    """A cluster around another one, to change a part of what it does."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -115,22 +116,40 @@ class DryRun:
         return self._cluster.takara(key)
 
     def create(self, body: dict[str, Any]) -> Deployment:
+        return self._cluster.create(body)
+
+    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
+        return self._cluster.apply(deployment, body)
+
+    def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:
+        return self._cluster.take_over(deployment, managed_fields)
+
+    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
+        self._cluster.tell(takara, patch)
+
+
+class DryRun(Wrapper):
+    """A cluster that only answers: reads go through, writes are pretended."""
+
+    def create(self, body: dict[str, Any]) -> Deployment:
         """What a create would leave. Raises Changed where there is a Deployment that the list did not hold."""
         key = Key(body["metadata"]["namespace"], body["metadata"]["name"])
         if self._cluster.deployment(key) is not None:
             raise Changed(f"Deployment {key} exists already")
-        return Deployment(ObjectMeta(key.name, key.namespace, uid=""), msgspec.Raw(msgspec.json.encode(body["spec"])))
+        return Deployment(ObjectMeta(key.name, key.namespace, uid=""), _raw(body["spec"]))
 
     def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
         """The Deployment as an apply would leave it: another resourceVersion, as after a real write."""
-        metadata = msgspec.structs.replace(deployment.metadata, resource_version="", managed_fields=())
-        return msgspec.structs.replace(
-            deployment, metadata=metadata, spec=msgspec.Raw(msgspec.json.encode(body["spec"]))
-        )
+        metadata = structs.replace(deployment.metadata, resource_version="", managed_fields=())
+        return structs.replace(deployment, metadata=metadata, spec=_raw(body["spec"]))
 
-    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:  # noqa: ARG002
+    def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:  # noqa: ARG002
         """The Deployment as it is: whose the fields are shows in no value of it."""
         return deployment
 
     def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
         """Nothing is told in a dry run."""
+
+
+def _raw(value: Any) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(value))

@@ -18,6 +18,7 @@ from takara_sync.reasons import Reason
 
 AGAIN_WITHIN = timedelta(minutes=10)
 LONGEST_WAIT = timedelta(days=1)
+_TIMES_MAX = 1000  # far beyond the longest wait, far below what the schema takes
 
 
 class Contest(Struct, frozen=True):
@@ -42,7 +43,7 @@ def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest
     since = _elapsed(record, now)
     if since < (_wait(record.times) if held else AGAIN_WITHIN):
         return Contest(record.manager, left=True, record=record)
-    times = record.times + 1 if held else 1
+    times = min(max(record.times, 1) + 1, _TIMES_MAX) if held else 1
     return Contest(record.manager, record=TakenBy(record.manager, rfc3339(now), times))
 
 

@@ -9,11 +9,11 @@ https://kubernetes.io/docs/reference/using-api/server-side-apply/
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, structs
 
 from takara_sync.objects import FIELD_MANAGER, ManagedFieldsEntry
 
@@ -21,9 +21,6 @@ Tree = dict[str, Any]
 Step = str | tuple[tuple[str, Any], ...]
 """One step of a path into an object: a field's name, or the keys that pick an item out of a list."""
 Path = tuple[Step, ...]
-
-# The keys by which the lists of a Deployment are merged (x-kubernetes-list-map-keys), likeliest first.
-_LIST_KEYS = (("name",), ("uid",), ("containerPort", "protocol"), ("mountPath",), ("devicePath",), ("ip",))
 
 # What the Go operator wrote. The rest of its entry is server defaults, and annotations that others put in
 # (`kubectl rollout restart`): it stays where it is.
@@ -40,17 +37,6 @@ _WRITTEN_BY_THE_GO_OPERATOR: Tree = {
 }
 
 REPLICAS: Path = ("spec", "replicas")
-
-
-class Change(Struct, frozen=True):
-    """One field that an apply will bring back: its live and its wanted value, and who holds it now."""
-
-    field: str
-    old: Any
-    new: Any
-    manager: str = ""
-    time: str = ""
-    subresource: str = ""
 
 
 def canonical(value: Any) -> bytes:
@@ -111,89 +97,41 @@ def _branch(tree: Tree, step: Step) -> Tree | None:
 
 
 def _matches(keys: str, wanted: dict[str, Any]) -> bool:
-    try:
-        found = msgspec.json.decode(keys)
-    except msgspec.DecodeError:
-        return False
+    found = decoded(keys)
     return isinstance(found, dict) and all(found.get(name) == value for name, value in wanted.items())
 
 
-# ------------------------------------------------------------------ what an apply will change
-
-
-def changes(desired: Tree, live: Tree, entries: Sequence[ManagedFieldsEntry]) -> tuple[Change, ...]:
-    """The fields of `desired` whose live value differs, each with who holds it now. Sorted by field."""
-    found = []
-    for path, new in leaves(desired):
-        old = value_at(live, path)
-        if canonical(old) != canonical(new):
-            holder = next(iter(holders(entries, path)), ManagedFieldsEntry())
-            found.append(Change(dotted(path), old, new, holder.manager, holder.time or "", holder.subresource))
-    return tuple(sorted(found, key=lambda change: change.field))
-
-
-def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every leaf of a body with its path. A list without keyed items is a leaf of its own."""
-    if isinstance(value, dict) and value:
-        for name, item in value.items():
-            yield from leaves(item, (*path, name))
-    elif keys := _list_keys(value):
-        for item in value:
-            yield from leaves(item, (*path, tuple((name, item[name]) for name in keys if name in item)))
-    else:
-        yield path, value
-
-
-def _list_keys(value: Any) -> tuple[str, ...] | None:
-    """The keys that tell the items of a list apart, None where it is no such list."""
-    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+def decoded(text: str) -> Any:
+    """The keys behind a `k:`, None where they are no JSON."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
         return None
-    return next((keys for keys in _LIST_KEYS if all(keys[0] in item for item in value)), None)
-
-
-def value_at(value: Any, path: Path) -> Any:
-    """The value at `path`, None where there is nothing."""
-    for step in path:
-        if isinstance(step, str):
-            value = value.get(step) if isinstance(value, dict) else None
-        else:
-            items = value if isinstance(value, list) else []
-            value = next((i for i in items if isinstance(i, dict) and dict(step).items() <= i.items()), None)
-    return value
-
-
-def dotted(path: Path) -> str:
-    """A path as people write it: `spec.template.spec.containers[takara].image`."""
-    text = ""
-    for step in path:
-        text += f".{step}" if isinstance(step, str) else f"[{','.join(str(value) for _, value in step)}]"
-    return text.removeprefix(".")
 
 
 # ------------------------------------------------------------------ take-over from the Go operator
 
 
-def take_over(entries: Sequence[ManagedFieldsEntry], legacy: Collection[str]) -> list[Tree] | None:
+def take_over(entries: Sequence[ManagedFieldsEntry], legacy: Collection[str]) -> tuple[ManagedFieldsEntry, ...] | None:
     """The `managedFields` after handing a legacy manager's fields to us; None where none is held.
 
     A forced apply alone makes us co-owner, and what two managers own never goes away again. Handing
     over first makes the next apply remove what only the legacy manager had asked for.
     """
     moved: Tree = {}
-    kept: list[Tree] = []
+    kept: list[ManagedFieldsEntry] = []
     for entry in entries:
-        ours, rest = (
-            split(entry.fields, _WRITTEN_BY_THE_GO_OPERATOR) if _is_legacy(entry, legacy) else ({}, entry.fields)
-        )
+        legacy_entry = _is_legacy(entry, legacy)
+        ours, rest = split(entry.fields, _WRITTEN_BY_THE_GO_OPERATOR) if legacy_entry else ({}, entry.fields)
         moved = union(moved, ours)
         if rest and not _is_own(entry):
-            kept.append(_as_body(entry, rest))
+            kept.append(structs.replace(entry, fields_v1=Raw(canonical(rest))) if ours else entry)
     if not moved:
         return None
     own = next((entry for entry in entries if _is_own(entry)), None)
-    times = [entry.time for entry in entries if entry.time]
-    shell = ManagedFieldsEntry(FIELD_MANAGER, "Apply", "apps/v1", own.time if own else max(times, default=None))
-    return [_as_body(shell, union(own.fields if own else {}, moved)), *kept]
+    time = own.time if own else max((entry.time for entry in entries if entry.time), default=None)
+    fields = Raw(canonical(union(own.fields if own else {}, moved)))
+    return (ManagedFieldsEntry(FIELD_MANAGER, "Apply", "apps/v1", time, "FieldsV1", fields), *kept)
 
 
 def _is_legacy(entry: ManagedFieldsEntry, legacy: Collection[str]) -> bool:
@@ -201,31 +139,21 @@ def _is_legacy(entry: ManagedFieldsEntry, legacy: Collection[str]) -> bool:
     return named and entry.operation == "Update" and not entry.subresource
 
 
-def _as_body(entry: ManagedFieldsEntry, fields: Tree) -> Tree:
-    body: Tree = {
-        "manager": entry.manager,
-        "operation": entry.operation,
-        "apiVersion": entry.api_version,
-        "fieldsType": entry.fields_type,
-        "fieldsV1": fields,
-    }
-    extra = {"time": entry.time, "subresource": entry.subresource}
-    return body | {name: value for name, value in extra.items() if value}
-
-
 def split(tree: Tree, mask: Tree) -> tuple[Tree, Tree]:
     """The part of `tree` under `mask`, and the rest; a leaf of the mask takes everything below it."""
     inside: Tree = {}
     outside: Tree = {}
     for name, sub in tree.items():
-        if name not in mask:
+        if name not in mask or (mask[name] and not sub):
             outside[name] = sub
         elif not mask[name]:
             inside[name] = sub
         else:
             taken, left = split(sub, mask[name])
+            if taken and left.keys() == {"."}:  # the map itself goes with the last of what is in it
+                taken, left = taken | left, {}
             inside |= {name: taken} if taken else {}
-            outside |= {name: left} if left.keys() - {"."} else {}
+            outside |= {name: left} if left else {}
     return inside, outside
 
 

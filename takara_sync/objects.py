@@ -52,7 +52,7 @@ class ManagedFieldsEntry(_Wire, frozen=True):
     operation: str = ""
     api_version: str = ""
     time: str | None = None
-    fields_type: str = "FieldsV1"
+    fields_type: str = ""
     fields_v1: Raw = msgspec.field(name="fieldsV1", default=Raw(b"{}"))
     subresource: str = ""
 

@@ -25,11 +25,12 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from takara_sync.changes import Change, changes, removals
 from takara_sync.claims import controlled_by, not_ours, problem_of
 from takara_sync.contest import Contest, contest_of
 from takara_sync.desired import FORMAT, Body, as_recorded, comparable, deployment_for, sealed, with_size
-from takara_sync.fields import Change, Tree, changes, take_over
-from takara_sync.objects import Deployment, Key, Snapshot, Takara
+from takara_sync.fields import take_over
+from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
 from takara_sync.reasons import NOT_OURS, Reason, Verdict, one_line
 
 LEGACY_MANAGERS = ("takara-operator", "before-first-apply")
@@ -71,7 +72,7 @@ class Apply(Struct, frozen=True):
     deployment: Deployment
     body: Body
     changes: tuple[Change, ...] = ()
-    managed_fields: list[Tree] | None = None
+    managed_fields: tuple[ManagedFieldsEntry, ...] | None = None
     contest: Contest = Contest()
 
 
@@ -160,11 +161,13 @@ def _apply(
     deployment: Deployment,
     body: Body,
     contest: Contest,
-    handed_over: list[Tree] | None = None,
+    handed_over: tuple[ManagedFieldsEntry, ...] | None = None,
 ) -> Apply:
     if contest.left:  # the live value goes into a body that other drift calls for
         body = with_size(body, deployment.replicas)
-    found = changes(comparable(body), comparable(deployment.as_body()), deployment.managed_fields)
+    wanted, live = comparable(body), comparable(deployment.as_body())
+    found = changes(wanted, live, deployment.managed_fields)
+    found += removals(wanted, live, handed_over or deployment.managed_fields, deployment.managed_fields)
     stamped = body["metadata"] | {
         "uid": deployment.uid,
         "resourceVersion": deployment.metadata.resource_version,
@@ -175,18 +178,21 @@ def _apply(
 # ------------------------------------------------------------------ what must be looked up by name
 
 
-def must_look_up(takara: Takara, policy: Policy) -> bool:
+def must_look_up(takara: Takara, policy: Policy, *, certain: bool = False) -> bool:
     """Whether a Deployment that the list does not hold is asked for by name before deciding.
 
     The Go operator's Deployments carry no labels, so absence from the list is no proof. Usually the create-only
-    apply finds that out; a Takara that is never to be created, or that was told it is blocked, is looked up
+    apply finds that out; a Takara that is never to be created, or that was told that there is one, is looked up
     instead, and so is each where the plan has to be certain before anything is written.
     """
     if takara.deleting:
         return False
     told = takara.condition("Stalled")
-    blocked = told.get("status") == "True" and told.get("reason") in NOT_OURS
-    return blocked or takara.paused or policy.problem_of(takara) is not None or policy.max_changes is not None
+    blocked = told.get("status") == "True" and str(told.get("reason")) in NOT_OURS
+    leaving = takara.condition("Ready").get("reason") == Reason.DEPLOYMENT_DELETING
+    newer = takara.applied.format > FORMAT and not policy.accept_newer_format
+    certain = certain or policy.max_changes is not None
+    return certain or blocked or leaving or newer or takara.paused or policy.problem_of(takara) is not None
 
 
 _LEAVING = Verdict(

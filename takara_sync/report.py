@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from takara_sync.changes import Change
 from takara_sync.errors import ObjectError, PassStopped, TakaraSyncError
-from takara_sync.fields import Change
 from takara_sync.objects import Key
 from takara_sync.reasons import one_line
 
-SCHEMA = "takara-sync/report/v1"
+SCHEMA: Literal["takara-sync/report/v1"] = "takara-sync/report/v1"
 _VALUE_MAX = 80  # characters of a value in a line for people
 
 
@@ -53,7 +53,11 @@ NEEDS_A_PERSON = frozenset({Result.INVALID, Result.BLOCKED})
 
 
 class Outcome(Struct, frozen=True):
-    """One Takara's line of the report. `told`: its status was written. `bug`: takara-sync is to blame."""
+    """One Takara's line of the report.
+
+    `told`: its status was written. `bug`: takara-sync is to blame. `ready`: Ready, Stalled or Progressing, as its
+    status says; empty where the pass did not come that far.
+    """
 
     key: Key
     result: Result
@@ -62,6 +66,7 @@ class Outcome(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     told: bool = False
     bug: bool = False
+    ready: str = ""
 
     @property
     def detail(self) -> str:
@@ -114,33 +119,76 @@ class Report(Struct, frozen=True):
                 f"{len(failed)} of {len(self.outcomes)} Takaras failed, first {first.key}: {first.message}"
             )
 
-    def as_json(self) -> dict[str, Any]:
-        """The report as plain JSON values, in the versioned form of `-o json`."""
-        return {
-            "schema": SCHEMA,
-            "exit": int(self.exit),
-            "error": None if self.error is None else error_json(self.error),
-            "started": self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "seconds": round(self.seconds, 3),
-            "counts": {str(result): self.counts[result] for result in Result if result in self.counts},
-            "takaras": [_outcome_json(outcome) for outcome in self.outcomes],
-        }
+    def document(self, code: Exit | None = None) -> ReportDocument:
+        """The versioned form of `-o json`. `code`: the exit code of the process, where it is not that of the report."""
+        return ReportDocument(
+            schema=SCHEMA,
+            exit=int(self.exit if code is None else code),
+            error=error_document(self.error),
+            started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            seconds=round(self.seconds, 3),
+            counts={str(result): self.counts[result] for result in Result if result in self.counts},
+            takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
+        )
+
+    def as_json(self, code: Exit | None = None) -> dict[str, Any]:
+        """`document` as plain JSON values."""
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.document(code)))
+        return plain
 
 
-def error_json(error: TakaraSyncError) -> dict[str, str]:
-    return {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+# ------------------------------------------------------------------ the form of -o json (docs/report.schema.json)
 
 
-def _outcome_json(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "namespace": outcome.key.namespace,
-        "name": outcome.key.name,
-        "result": str(outcome.result),
-        "reason": outcome.reason,
-        "message": outcome.message,
-        "statusWritten": outcome.told,
-        "changes": [msgspec.to_builtins(change) for change in outcome.changes],
-    }
+class ErrorDocument(Struct, frozen=True):
+    """What stopped the pass. `hint` says what to do next."""
+
+    kind: str
+    message: str
+    hint: str
+
+
+class OutcomeDocument(Struct, frozen=True, rename="camel"):
+    """One Takara."""
+
+    namespace: str
+    name: str
+    result: Result
+    reason: str
+    message: str
+    ready: str
+    status_written: bool
+    changes: tuple[Change, ...]
+
+
+class ReportDocument(Struct, frozen=True):
+    """One pass. `started` is RFC 3339 in UTC; `counts` are by result, those of 0 left out."""
+
+    schema: Literal["takara-sync/report/v1"]
+    exit: int
+    error: ErrorDocument | None
+    started: str
+    seconds: float
+    counts: dict[str, int]
+    takaras: tuple[OutcomeDocument, ...]
+
+
+def error_document(error: TakaraSyncError | None) -> ErrorDocument | None:
+    return None if error is None else ErrorDocument(type(error).__name__, error.message, error.hint)
+
+
+def _outcome_document(outcome: Outcome) -> OutcomeDocument:
+    key = outcome.key
+    return OutcomeDocument(
+        key.namespace,
+        key.name,
+        outcome.result,
+        outcome.reason,
+        outcome.message,
+        outcome.ready,
+        outcome.told,
+        outcome.changes,
+    )
 
 
 # ------------------------------------------------------------------ in words
@@ -163,6 +211,8 @@ def describe(change: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """A value as short JSON; `none` where there is nothing."""
-    text = "none" if value is None else msgspec.json.encode(value).decode().strip('"')
+    """A value as people write it: a text as it is, `none` where there is nothing, anything else as JSON."""
+    text = (
+        value if isinstance(value, str) and value else "none" if value is None else msgspec.json.encode(value).decode()
+    )
     return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 3] + "..."

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
 
 from msgspec import to_builtins
 
@@ -18,7 +17,7 @@ from takara_sync.cluster import Cluster
 from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges
 from takara_sync.objects import Deployment, Key, Snapshot, Takara
 from takara_sync.plan import Plan, Policy, make_plan, must_look_up
-from takara_sync.report import CHANGED, Outcome, Report, Result
+from takara_sync.report import CHANGED, NEEDS_A_PERSON, Outcome, Report, Result
 from takara_sync.status import nodes_of
 
 log = logging.getLogger("takara_sync")
@@ -50,23 +49,44 @@ def sync_once(
             plan = make_plan(read(cluster, policy, pool), policy, now())
             book.open(plan)
             guard(plan, policy)
-            acting = _careful(cluster, lambda one: _noted(carry_out(cluster, policy, one, now)))
+            acting = _careful(cluster, lambda one: _acted(carry_out(cluster, policy, one, now)))
             book.enter(pool.map(acting, book.in_turn(offset)))
             nodes = nodes_of(cluster.pods().items, book.takaras())
-            telling = _careful(cluster, lambda one: tell(cluster, policy, one, nodes.get(one.key, []), now))
+            telling = _careful(cluster, lambda one: _told(tell(cluster, policy, one, nodes.get(one.key, []), now)))
             book.enter(pool.map(telling, book.in_turn(offset)))
         except PassStopped as stopped:
             book.error = stopped
     return book.report()
 
 
-def read(cluster: Cluster, policy: Policy, pool: ThreadPoolExecutor) -> Snapshot:
-    """Everything the decisions rest on. Raises PassStopped where any list of it cannot be had."""
+def plan_once(
+    cluster: Cluster,
+    policy: Policy = Policy(),  # noqa: B008 - frozen, so one instance can serve every call
+    *,
+    workers: int = 16,
+    now: Callable[[], datetime] = utcnow,
+) -> Plan:
+    """What a pass would do, with nothing left to be found out by a write.
+
+    Raises:
+        PassStopped: the cluster could not be read.
+    """
+    with ThreadPoolExecutor(workers, "takara-sync") as pool:
+        return make_plan(read(cluster, policy, pool, certain=True), policy, now())
+
+
+def read(cluster: Cluster, policy: Policy, pool: ThreadPoolExecutor, *, certain: bool = False) -> Snapshot:
+    """Everything the decisions rest on; `certain`: every Deployment that is not in the list is looked up by name.
+
+    Raises:
+        PassStopped: any list of it cannot be had.
+    """
     deployments = cluster.deployments()
     takaras = cluster.takaras()  # last: the freshest desire
     known = {deployment.key: deployment for deployment in deployments.items}
     unread = {key: f"Deployment {key} could not be read: {why}" for key, why in deployments.unread.items()}
-    unlisted = [t for t in takaras.items if t.key not in known and t.key not in unread and must_look_up(t, policy)]
+    missing = [takara for takara in takaras.items if takara.key not in known and takara.key not in unread]
+    unlisted = [takara for takara in missing if must_look_up(takara, policy, certain=certain)]
     for key, found in pool.map(lambda takara: (takara.key, _look_up(cluster, takara.key)), unlisted):
         if isinstance(found, Deployment):
             known[key] = found
@@ -110,26 +130,33 @@ def _careful(cluster: Cluster, step: Callable[[Handled], Handled]) -> Callable[[
     return careful
 
 
-def _noted(handled: Handled) -> Handled:
+def _acted(handled: Handled) -> Handled:
     """A line in the log as soon as something was changed or went wrong, so that a killed pass has told it."""
-    outcome = handled.outcome()
-    extra: dict[str, Any] = {"takara": str(handled.key), "result": str(handled.result)}
     if handled.result in CHANGED:
-        extra["changes"] = [to_builtins(change) for change in outcome.changes]
-        log.info(
-            "Deployment %s %s%s",
-            handled.key,
-            handled.result,
-            f": {outcome.detail}" if outcome.detail else "",
-            extra=extra,
-        )
+        _note(logging.INFO, handled)
+    elif handled.result == Result.FAILED:
+        _note(logging.ERROR, handled)
     else:
-        level = _LEVELS.get(handled.result, logging.DEBUG)
-        log.log(level, "Deployment %s %s: %s", handled.key, handled.result, outcome.detail, extra=extra)
+        _note(logging.DEBUG, handled)
     return handled
 
 
-_LEVELS = {Result.FAILED: logging.ERROR, Result.BLOCKED: logging.WARNING, Result.INVALID: logging.WARNING}
+def _told(handled: Handled) -> Handled:
+    """A line for who has become blocked or contested; who stays so is named by the last line of each pass."""
+    if handled.told and handled.result in _WORTH_A_LOOK:
+        _note(logging.WARNING, handled)
+    return handled
+
+
+_WORTH_A_LOOK = NEEDS_A_PERSON | {Result.CONTESTED}
+
+
+def _note(level: int, handled: Handled) -> None:
+    outcome = handled.outcome()
+    words = f"{handled.result}: {outcome.detail}" if outcome.detail else handled.result
+    extra = {"takara": str(handled.key), "result": str(handled.result)}
+    changes = [to_builtins(change) for change in outcome.changes]
+    log.log(level, "Deployment %s %s", handled.key, words, extra=extra | {"changes": changes} if changes else extra)
 
 
 class _Book:

@@ -11,7 +11,7 @@ from takara_sync.report import Exit
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-CORE = ("claims", "contest", "desired", "errors", "fields", "objects", "plan", "reasons", "report", "status")
+CORE = ("changes", "claims", "contest", "desired", "errors", "fields", "objects", "plan", "reasons", "report", "status")
 
 
 def test_ci_runs_the_readmes_test_command() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+import threading
 import warnings
 from datetime import UTC, datetime
-
-import msgspec
+from types import TracebackType
 
 from takara_sync.reasons import one_line
 
@@ -23,12 +24,19 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": _message(record),
         }
         line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(line, enc_hook=str).decode()
+        return json.dumps(line, default=str)  # in ASCII: half a character or a bidi mark cannot break a line
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - somebody's log call with the wrong arguments is still a line
+        return f"{record.msg} {record.args}"
 
 
 class TextFormatter(logging.Formatter):
@@ -50,6 +58,10 @@ def set_up(format_name: str, level: str) -> None:
     logging.getLogger("takara_sync").setLevel(level.upper())
     logging.captureWarnings(capture=True)
     warnings.simplefilter("default")
-    sys.excepthook = lambda kind, error, trace: logging.getLogger("takara_sync").critical(
-        "takara-sync failed by a bug of its own", exc_info=(kind, error, trace)
-    )
+    sys.excepthook = lambda kind, error, trace: _bug((kind, error, trace))
+    threading.excepthook = lambda args: _bug((args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback))
+    sys.unraisablehook = lambda args: _bug((args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback))
+
+
+def _bug(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> None:
+    logging.getLogger("takara_sync").critical("takara-sync failed by a bug of its own", exc_info=exc_info)

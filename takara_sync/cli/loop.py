@@ -1,132 +1,214 @@
-"""One pass, or one after the other until somebody says stop."""
+"""One pass, passes until all is Ready, or one after the other until somebody says stop."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import random
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
+from msgspec import structs
+
+from takara_sync.cli.connect import api_of, cluster_of, policy_of
+from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.render import print_report
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Cluster, Deadline, DryRun
+from takara_sync.errors import ConfigurationError, CutShort
 from takara_sync.kube.api import Api
-from takara_sync.kube.cluster import KubeCluster
-from takara_sync.plan import Policy
-from takara_sync.report import CHANGED, Exit, Outcome, Report, Result, summary
+from takara_sync.report import CHANGED, NEEDS_A_PERSON, Exit, Outcome, Report, Result, summary
 from takara_sync.sync import sync_once
 
 log = logging.getLogger("takara_sync")
 
-_LEAST_PAUSE = 0.1  # of the interval: what a pass that took longer than the interval leaves the server
+LEAST_PAUSE = 0.1  # of the interval: what a pass that took longer than the interval leaves the server
+WAIT_INTERVAL = 2.0  # seconds between the passes of --wait
 
 _NAMED = 20  # Takaras that the last line names; the report and the JSON line name all
 
 Pass = Callable[[Deadline, int], Report]
 
 
-def run(settings: Settings, stop: Stop) -> Exit:
-    """Passes as the settings say, each reported; the exit code of the last one.
+def run_once(settings: Settings, stop: Stop) -> Exit:
+    """One pass, or with --wait several, reported; its exit code.
 
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    api = Api.connect(
-        settings.kubeconfig,
-        settings.context,
-        connections=settings.concurrency,
-        request_timeout=settings.request_timeout,
-        user_agent="takara-sync",
-    )
-    one_pass = _pass(settings, api)
-    if settings.interval is None:
-        return _report(settings, _once(settings, one_pass, stop, random.randrange(2**31)))  # noqa: S311 - no secret
-    return _loop(settings, one_pass, stop, settings.interval)
+    runner = _runner(settings, stop)
+    return runner.once() if settings.wait is None else runner.until_ready(settings.wait)
+
+
+def run_loop(settings: Settings, stop: Stop) -> Exit:
+    """Passes on the beat of --interval, each reported; the exit code of the last one.
+
+    Raises:
+        ConfigurationError: there are no usable credentials.
+    """
+    assert settings.interval is not None
+    return _runner(settings, stop).loop(settings.interval, settings.duration)
+
+
+def _runner(settings: Settings, stop: Stop) -> Runner:
+    url = settings.heartbeat_url
+    heartbeat = Heartbeat(url.get_secret_value() if url else None)
+    try:
+        return Runner(settings, stop, heartbeat, _pass(settings, api_of(settings)))
+    except ConfigurationError as error:
+        heartbeat.end(Exit.USAGE, str(error))
+        raise
 
 
 def _pass(settings: Settings, api: Api) -> Pass:
-    policy = Policy(
-        max_size=settings.max_size,
-        max_changes=settings.max_changes,
-        allow_templates=settings.allow_templates,
-        legacy_managers=settings.legacy_manager,
-        accept_newer_format=settings.accept_newer_format,
-    )
+    policy = policy_of(settings)
 
     def one_pass(deadline: Deadline, offset: int) -> Report:
-        cluster: Cluster = KubeCluster(
-            api, namespaces=settings.namespace, selector=settings.selector or "", deadline=deadline
-        )
+        cluster: Cluster = cluster_of(settings, api, deadline)
         cluster = DryRun(cluster) if settings.dry_run else cluster
-        return sync_once(cluster, policy, workers=settings.concurrency, offset=offset)
+        with _watched(cluster) as shown:
+            return sync_once(shown, policy, workers=settings.concurrency, offset=offset)
 
     return one_pass
 
 
-def _once(settings: Settings, one_pass: Pass, stop: Stop, offset: int) -> Report:
-    deadline = Deadline(settings.pass_timeout)
-    stop.watch(deadline)
-    return one_pass(deadline, offset)
+def _watched(cluster: Cluster) -> AbstractContextManager[Cluster]:
+    """The cluster, with a bar for whoever sits at a terminal."""
+    if not (sys.stderr.isatty() and sys.stdout.isatty()):
+        return nullcontext(cluster)
+    from takara_sync.cli.progress import Shown  # noqa: PLC0415 - only on a terminal
+
+    return Shown(cluster)
 
 
-def _loop(settings: Settings, one_pass: Pass, stop: Stop, interval: float) -> Exit:
-    """Passes on a monotonic beat. They never overlap, and one that took too long is not caught up."""
-    offset = 0
-    while True:
-        begun = time.monotonic()
-        report = _once(settings, one_pass, stop, offset)
-        code = _report(settings, report)
-        if stop.asked:
-            return code
-        offset += sum(outcome.result != Result.NOT_REACHED for outcome in report.outcomes)
-        left = begun + interval - time.monotonic()
-        stop.wait(left if left > 0 else interval * _LEAST_PAUSE)
-        if stop.asked:
-            return Exit.OK
+class Runner:
+    """Passes, and what is said of them. `clock` is monotonic, in seconds."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        stop: Stop,
+        heartbeat: Heartbeat,
+        one_pass: Pass,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._stop = stop
+        self._heartbeat = heartbeat
+        self._one_pass = one_pass
+        self._clock = clock
+
+    def once(self) -> Exit:
+        self._heartbeat.start()
+        return self._report(self._run(random.randrange(2**31)))  # noqa: S311 - spreads the start, keeps no secret
+
+    def until_ready(self, seconds: float) -> Exit:
+        """Passes until every Takara is Ready; early with the pass's code where one needs a person first."""
+        self._heartbeat.start()
+        end = self._clock() + seconds
+        while True:
+            report = self._run(0, end - self._clock())
+            unready = _unready(report)
+            if report.error is not None or not unready or "Stalled" in unready.values():
+                return self._report(report)
+            if self._clock() + WAIT_INTERVAL >= end:
+                late = CutShort(
+                    f"Not Ready within {seconds:g} s: {_shortened(list(unready))}", "See kubectl get tk -A."
+                )
+                return self._report(structs.replace(report, error=late))
+            self._stop.wait(WAIT_INTERVAL)
+
+    def loop(self, interval: float, duration: float | None = None) -> Exit:
+        """Passes on a steady beat. They never overlap, and one that took too long is not caught up.
+
+        With a duration, no pass is started that one as long as the last would carry past the end.
+        """
+        end = self._clock() + duration if duration is not None else float("inf")
+        offset, next_start = 0, self._clock()
+        while True:
+            begun = self._clock()
+            self._heartbeat.start()
+            report = self._run(offset, end - begun)
+            code = self._report(report)
+            offset += sum(outcome.result != Result.NOT_REACHED for outcome in report.outcomes)
+            took = self._clock() - begun
+            next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
+            if self._stop.asked or next_start + took > end:
+                return code
+            self._stop.wait(next_start - self._clock())
+            if self._stop.asked:
+                return Exit.OK if duration is None else code
+
+    def _run(self, offset: int, seconds: float = float("inf")) -> Report:
+        """One pass, which has to be over after `seconds` at the latest."""
+        deadline = Deadline(min(self._settings.pass_timeout, max(seconds, 0.0)), self._clock)
+        self._stop.watch(deadline)
+        return self._one_pass(deadline, offset)
+
+    def _report(self, report: Report) -> Exit:
+        code = exit_code(report, self._settings)
+        try:
+            print_report(report, code, self._settings.output)
+        except OSError as error:
+            code = _unprinted(code, error)
+        text = log_summary(report, code)
+        self._heartbeat.end(code, text)
+        return code
 
 
 # ------------------------------------------------------------------ telling
 
 
-def _report(settings: Settings, report: Report) -> Exit:
-    code = exit_code(report, settings)
-    try:
-        print_report(report, settings.output)
-    except BrokenPipeError:  # whoever read the report has had enough of it; that changes nothing of the pass
+def _unprinted(code: Exit, error: OSError) -> Exit:
+    """The exit code where the report could not be written. A reader who has had enough of it changes nothing."""
+    with contextlib.suppress(OSError):  # whatever is still in the buffer must not fail again at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    log_summary(report, code)
-    return code
+    if isinstance(error, BrokenPipeError):
+        return code
+    log.error("the report could not be written: %s", error.strerror)
+    return code if code != Exit.OK else Exit.FAILED
 
 
 def exit_code(report: Report, settings: Settings) -> Exit:
     """The report's exit code, with what the settings tolerate, and with changes pending in a dry run."""
-    code = report.exit
-    if code == Exit.BLOCKED and {str(Result.BLOCKED), str(Result.INVALID)} & set(report.counts) <= set(
-        settings.tolerate
-    ):
+    code, results = report.exit, set(report.counts)
+    needy = {str(result) for result in NEEDS_A_PERSON & results}
+    if code == Exit.BLOCKED and needy <= set(settings.tolerate):
         code = Exit.OK
-    if code in (Exit.OK, Exit.BLOCKED) and settings.dry_run and CHANGED & set(report.counts):
+    if code in (Exit.OK, Exit.BLOCKED) and settings.dry_run and CHANGED & results:
         code = Exit.FAILED
     return code
 
 
-def log_summary(report: Report, code: Exit) -> None:
-    """The last line of a pass: what came of it, and every Takara that needs somebody."""
-    needy = (Result.FAILED, Result.BLOCKED, Result.INVALID)
-    needs = [_named(outcome) for outcome in report.outcomes if outcome.result in needy]
+def log_summary(report: Report, code: Exit) -> str:
+    """Write the last line of a pass: what came of it, and every Takara that needs somebody. Gives its text."""
+    needs = [_named(each) for each in report.outcomes if each.result in NEEDS_A_PERSON | {Result.FAILED}]
     text = summary(report)
     if needs:
-        more = f" and {len(needs) - _NAMED} more" if len(needs) > _NAMED else ""
-        text += f"; need attention: {', '.join(needs[:_NAMED])}{more}"
+        text += f"; need attention: {_shortened(needs)}"
     if report.error is not None:
         text += f"; {report.error}"
     level = logging.INFO if code == Exit.OK else logging.WARNING if code == Exit.BLOCKED else logging.ERROR
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs}
     log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})
+    return text
 
 
 def _named(outcome: Outcome) -> str:
     return f"{outcome.key} ({outcome.reason})"
+
+
+def _shortened(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
+def _unready(report: Report) -> dict[str, str]:
+    """The Takaras that are not Ready, with what they are instead; one that is being deleted or gone is no matter."""
+    gone = ("Deleting", "Vanished")
+    waiting = [each for each in report.outcomes if each.ready != "Ready" and each.reason not in gone]
+    return {str(each.key): "Stalled" if each.result == Result.BLOCKED else each.ready for each in waiting}

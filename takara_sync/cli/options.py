@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Any, Literal, NoReturn, get_origin
 
 import yaml
 from pydantic import ValidationError
@@ -21,6 +21,8 @@ from takara_sync.errors import ConfigurationError
 
 COMMANDS = {
     "once": "one pass over every Takara",
+    "plan": "what a pass would do, and who made it necessary; writes nothing",
+    "check": "whether the server, the API and the rights are what a pass needs",
 }
 LOOP = "loop"  # no word on the command line: it is what runs where an interval is configured
 
@@ -35,13 +37,20 @@ exit codes: 0 converged, 1 a Takara failed, 2 usage, 3 cluster unreadable, 4 cut
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse, with its complaints told where ours are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigurationError(message[:1].upper() + message[1:])
+
+
 def flag_of(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
 def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
     """The command line, made from the model."""
-    root = argparse.ArgumentParser(
+    root = _Parser(
         prog,
         usage=f"{prog} [COMMAND] [OPTIONS]",
         description="Keeps every Takara's Deployment at its declared size, in single passes.",
@@ -168,8 +177,8 @@ def load(
     """The command and its settings.
 
     Raises:
-        ConfigurationError: an unknown or unusable value, with its source.
-        SystemExit: --help, --version, or a usage error that argparse reports (2).
+        ConfigurationError: an unknown or unusable flag or value, with its source.
+        SystemExit: --help, --version.
     """
     environ = os.environ if environ is None else environ
     flags = vars(parser(prog).parse_intermixed_args(list(argv)))
@@ -212,6 +221,8 @@ def _first(error: ValidationError, given: Given, values: Mapping[str, Any]) -> s
     if not problem["loc"]:
         return text
     field = str(problem["loc"][0])
+    if _extra(Settings.model_fields[field])["secret"]:
+        return f"{given.source_of(field)} cannot be used: {text}"
     value = values.get(field)
     shown = ", ".join(map(str, value)) if isinstance(value, list) else value
     return f"{given.source_of(field)} cannot be {shown!r}: {text}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 import msgspec
 
 from takara_sync.reasons import one_line
-from takara_sync.report import Report, Result, summary
+from takara_sync.report import Exit, Report, Result, summary
 
 _COLOURS = {
     Result.CREATED: "green",
@@ -24,14 +26,27 @@ _HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
 Row = tuple[str, str, Result, str]
 
 
-def print_report(report: Report, output: str, stream: TextIO | None = None) -> None:
-    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout."""
+def print_report(report: Report, code: Exit, output: str, stream: TextIO | None = None) -> None:
+    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout. `code`: the process's exit code."""
     stream = sys.stdout if stream is None else stream
     if output == "json":
-        stream.write(msgspec.json.encode(report.as_json()).decode() + "\n")
+        stream.write(msgspec.json.encode(report.document(code)).decode() + "\n")
     else:
         _print_table(report, stream, every=output == "wide")
     stream.flush()
+
+
+Style = Callable[[str, str], str]
+"""A text in a colour, where the stream shows colours."""
+
+_CODES = {"green": "32", "yellow": "33", "red": "31"}
+
+
+def style_of(stream: TextIO) -> Style:
+    """Colours for a terminal, unless NO_COLOR says no (https://no-color.org)."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return lambda text, _: text
+    return lambda text, colour: f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour in _CODES else text
 
 
 def _print_table(report: Report, stream: TextIO, *, every: bool) -> None:

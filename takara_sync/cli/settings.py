@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from takara_sync.plan import LEGACY_MANAGERS
 
 ENV_PREFIX = "TAKARA_SYNC_"
 _PASSES = ("once", "loop")
+_DECIDING = (*_PASSES, "plan")
+_CONNECTED = (*_DECIDING, "check")
+_LONGEST = 366 * 86400.0  # seconds; a system cannot wait for ever, and a typo of years is none to be believed
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -51,16 +55,40 @@ def _namespace(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
+def _web(url: SecretStr) -> SecretStr:
+    parts = urlsplit(url.get_secret_value())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("expected an http or https URL")
+    return url
+
+
+def _number(value: Any) -> Any:
+    """A number of a file or a text of a flag; YAML's yes is none, though Python counts True as 1."""
+    if isinstance(value, bool):
+        raise ValueError("expected a number")  # noqa: TRY004 - pydantic reports ValueErrors
+    return value
+
+
+Number = Annotated[int, BeforeValidator(_number)]
+Seconds = Annotated[
+    float, BeforeValidator(_seconds), BeforeValidator(_number), Field(gt=0, le=_LONGEST, allow_inf_nan=False)
+]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 def _option(
-    group: str, help_text: str, default: Any, metavar: str = "", *, short: str = "", commands: tuple[str, ...] = _PASSES
+    group: str,
+    help_text: str,
+    default: Any,
+    metavar: str = "",
+    *,
+    short: str = "",
+    commands: tuple[str, ...] = _DECIDING,
+    secret: bool = False,
 ) -> Any:
     extra: dict[str, Any] = {"group": group, "metavar": metavar, "short": short, "commands": list(commands)}
-    return Field(default, description=help_text, json_schema_extra=extra)
+    return Field(default, description=help_text, json_schema_extra=extra | {"secret": secret})
 
 
 class Settings(BaseSettings):
@@ -68,51 +96,74 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=False)
 
-    config: Text | None = _option("Settings", "read options from this YAML file", None, "FILE")
+    config: Text | None = _option("Settings", "read options from this YAML file", None, "FILE", commands=_CONNECTED)
 
     kubeconfig: Text | None = _option(
-        "Cluster", "the kubeconfig; else $KUBECONFIG, the pod's ServiceAccount, ~/.kube/config", None, "FILE"
+        "Cluster",
+        "the kubeconfig; else $KUBECONFIG, the pod's ServiceAccount, ~/.kube/config",
+        None,
+        "FILE",
+        commands=_CONNECTED,
     )
-    context: Text | None = _option("Cluster", "the context of the kubeconfig", None, "NAME")
-    request_timeout: Seconds = _option("Cluster", "how long one try of a request may take", 10.0, "SECONDS")
-    pass_timeout: Seconds = _option("Cluster", "how long a pass may take", 50.0, "SECONDS")
-    concurrency: Annotated[int, Field(ge=1, le=256)] = _option("Cluster", "requests in flight at once", 16, "N")
+    context: Text | None = _option("Cluster", "the context of the kubeconfig", None, "NAME", commands=_CONNECTED)
+    request_timeout: Seconds = _option(
+        "Cluster", "how long one try of a request may take", 10.0, "SECONDS", commands=_CONNECTED
+    )
+    pass_timeout: Seconds = _option("Cluster", "how long a pass may take", 50.0, "SECONDS", commands=_CONNECTED)
+    concurrency: Annotated[Number, Field(ge=1, le=256)] = _option(
+        "Cluster", "requests in flight at once", 16, "N", commands=_CONNECTED
+    )
 
     namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
-        "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n"
+        "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
     selector: Text | None = _option(
         "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
     )
 
-    dry_run: bool = _option("Safety", "decide and report, write nothing", False)
-    max_size: Annotated[int, Field(ge=0, lt=2**31)] = _option("Safety", "the largest size that is believed", 1000, "N")
-    max_changes: Annotated[int, Field(ge=0)] | None = _option(
+    dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=_PASSES)
+    max_size: Annotated[Number, Field(ge=0, lt=2**31)] = _option(
+        "Safety", "the largest size that is believed", 1000, "N"
+    )
+    max_changes: Annotated[Number, Field(ge=0)] | None = _option(
         "Safety", "write nothing when a pass would change more than this; default: no limit", None, "N"
     )
     allow_templates: bool = _option("Safety", "honour spec.template", False)
     legacy_manager: Names = _option(
         "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
     )
-    accept_newer_format: bool = _option(
-        "Safety",
-        "apply over what a newer takara-sync applied",
-        False,
-    )
+    accept_newer_format: bool = _option("Safety", "apply over what a newer takara-sync applied", False)
 
+    server: bool = _option("Plan", "ask the server for its verdict, by dry-run applies", False, commands=("plan",))
+
+    wait: Seconds | None = _option(
+        "Passes", "pass after pass until every Takara is Ready, at most so long", None, "SECONDS", commands=("once",)
+    )
     interval: Seconds | None = _option(
-        "Loop", "a pass every so often, until SIGTERM", None, "SECONDS", commands=("loop",)
+        "Passes", "a pass every so often, until SIGTERM", None, "SECONDS", commands=("loop",)
+    )
+    duration: Seconds | None = _option(
+        "Passes",
+        "end the loop after so long; no pass is started that could not end",
+        None,
+        "SECONDS",
+        commands=("loop",),
     )
 
-    output: Literal["text", "wide", "json"] = _option("Output", "the report on stdout", "text", "FORMAT", short="-o")
+    output: Literal["text", "wide", "json"] = _option(
+        "Output", "the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
+    )
     tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], NoDecode, BeforeValidator(_split)] = _option(
         "Output", "blocked, invalid: exit 0 although such Takaras need a person", (), "WHAT"
     )
+    heartbeat_url: Annotated[SecretStr, AfterValidator(_web)] | None = _option(
+        "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
+    )
     log_format: Literal["text", "json"] | None = _option(
-        "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT"
+        "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT", commands=_CONNECTED
     )
     log_level: Literal["debug", "info", "warning", "error"] | None = _option(
-        "Output", "default: warning for once on a terminal, else info", None, "LEVEL"
+        "Output", "default: info in a loop or off a terminal, else warning", None, "LEVEL", commands=_CONNECTED
     )
 
     @model_validator(mode="after")
@@ -121,4 +172,10 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
             )
+        if self.duration is not None and self.interval is None:
+            raise ValueError("duration bounds a loop: it needs an interval")
+        if self.duration is not None and self.interval is not None and self.duration < self.interval:
+            raise ValueError(f"duration ({self.duration:g} s) is shorter than interval ({self.interval:g} s)")
+        if self.wait is not None and self.dry_run:
+            raise ValueError("wait waits for what a dry-run does not do")
         return self

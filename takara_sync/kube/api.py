@@ -6,6 +6,7 @@ import logging
 import ssl
 import threading
 from collections.abc import Callable
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import tenacity
 import urllib3
 
 from takara_sync.cluster import Deadline
-from takara_sync.errors import TakaraSyncError, Unauthorized, Unavailable, Unreadable
+from takara_sync.errors import ConfigurationError, TakaraSyncError, Unauthorized, Unavailable, Unreadable
 from takara_sync.kube.answers import Again, Answer, Request, judge
 from takara_sync.kube.credentials import connector
 from takara_sync.kube.watchdog import POOLS, Watchdog
@@ -85,7 +86,10 @@ class Api:
         """A client with the credentials as they are now; several threads that met one 401 share it."""
         with self._lock:
             if self._client is used:
-                self._client = self._new_client()
+                try:
+                    self._client = self._new_client()
+                except ConfigurationError as error:
+                    raise Unauthorized(f"401, and the credentials are gone: {error.message}", error.hint) from error
             return self._client
 
     # -------------------------------------------------------------- retries
@@ -115,6 +119,8 @@ class Api:
         with Watchdog(seconds) as watchdog:
             try:
                 answer = _exchange(client, request, seconds)
+                if watchdog.bitten:  # the end that it saw was the watchdog's
+                    raise TimeoutError
             except TakaraSyncError:
                 raise
             except _wire_errors() as error:
@@ -142,7 +148,7 @@ def _wire_errors() -> tuple[type[Exception], ...]:
     from kubernetes.client.exceptions import OpenApiException  # noqa: PLC0415 - loaded with the client
     from kubernetes.config import ConfigException  # noqa: PLC0415
 
-    return (OSError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException, ConfigException)
+    return (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException, ConfigException)
 
 
 def _exchange(client: ApiClient, request: Request, seconds: float) -> Answer:
@@ -160,6 +166,7 @@ def _exchange(client: ApiClient, request: Request, seconds: float) -> Answer:
         method, url, _with_clean_token(headers), body=request.body, _request_timeout=(seconds, seconds)
     ).response
     try:
+        _must_be_framed(response)
         body = _read(request, response)
     except BaseException:
         response.close()  # the rest of the answer must not become the next one's
@@ -178,6 +185,16 @@ def _with_clean_token(headers: dict[str, Any]) -> dict[str, Any]:
         if not (token.isascii() and token.isprintable()):
             raise Unauthorized("The bearer token holds characters that no HTTP header can carry")
     return headers
+
+
+def _must_be_framed(response: urllib3.HTTPResponse) -> None:
+    """An answer that was cut within its headers looks like a short one whose body ends with the connection.
+
+    The API server always says how long an answer is (RFC 9112, section 6.3), so one that does not is a part of one.
+    """
+    framed = response.headers.get("Content-Length") or response.headers.get("Transfer-Encoding")
+    if response.status < HTTPStatus.MULTIPLE_CHOICES and response.status != HTTPStatus.NO_CONTENT and not framed:
+        raise urllib3.exceptions.ProtocolError("the answer has no length")
 
 
 def _read(request: Request, response: urllib3.HTTPResponse) -> bytes:

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import msgspec
+from msgspec import structs
+
 from takara_sync.cluster import Deadline
 from takara_sync.errors import Changed, ObjectError, Unavailable, Unreadable, Vanished
 from takara_sync.kube import decode
 from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, Request
 from takara_sync.kube.api import Api
-from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, Pod, Takara
+from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, ManagedFieldsEntry, Pod, Takara
 
 log = logging.getLogger("takara_sync")
 
@@ -28,8 +31,6 @@ _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=
 _PATCH_QUERY = (("fieldManager", FIELD_MANAGER),)
 _APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
 
-_UNREACHABLE = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
-
 # A resourceVersion that exists but never is the current one: the apply creates, or is answered 409.
 # Without it a slow pass would put its old size over a Deployment that another one has made meanwhile.
 _CREATE_ONLY = "1"
@@ -39,7 +40,8 @@ class KubeCluster:
     """One pass's view of a cluster.
 
     namespaces: only these are asked, by namespaced requests; none means all. selector: a label selector that the
-    Takaras must match. deadline: when the pass has to be over.
+    Takaras must match. deadline: when the pass has to be over. server_dry_run: the server judges each write as if it
+    were one, and stores nothing.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class KubeCluster:
         namespaces: Sequence[str] = (),
         selector: str = "",
         deadline: Deadline | None = None,
+        server_dry_run: bool = False,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
         self._selector = selector
         self._deadline = deadline or Deadline(50)
+        self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
     @classmethod
     def connect(cls, kubeconfig: str | None = None, context: str | None = None, **options: Any) -> KubeCluster:
@@ -75,13 +79,7 @@ class KubeCluster:
 
     def takaras(self) -> Listing[Takara]:
         query = (("labelSelector", self._selector),) if self._selector else ()
-        try:
-            return self._lists(_TAKARAS, PLURAL, Takara, ("TakaraList",), query)
-        except Vanished as error:
-            raise Unreadable(
-                "The server does not serve Takaras (maho.takara.org/v1alpha1)",
-                "Install the CRD: kubectl apply -k k8s/crd",
-            ) from error
+        return self._lists(_TAKARAS, PLURAL, Takara, ("TakaraList",), query)
 
     def pods(self) -> Listing[Pod]:
         query = (("labelSelector", _LABEL), ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded"))
@@ -104,12 +102,8 @@ class KubeCluster:
             request = Request("GET", path, query=query, accept=accept)
             try:
                 found = self._whole_list(request, kind, kinds)
-            except Vanished:
-                raise
             except ObjectError as error:
-                where = "all namespaces" if namespace is None else f"namespace {namespace}"
-                hint = _UNREACHABLE if isinstance(error, Unavailable) else error.hint
-                raise Unreadable(f"Cannot list {resource} in {where}: {error.message}", hint) from error
+                raise _unreadable(resource, namespace, error) from error
             items += found.items
             unread |= found.unread
         for key, why in unread.items():
@@ -170,10 +164,11 @@ class KubeCluster:
     def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
         return self._patch_deployment(deployment.key, body, APPLY, _APPLY_QUERY)
 
-    def take_over(self, deployment: Deployment, managed_fields: list[dict[str, Any]]) -> Deployment:
+    def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:
+        entries = [msgspec.json.decode(msgspec.json.encode(entry)) for entry in managed_fields]  # fieldsV1 is raw JSON
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
-            {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},
+            {"op": "replace", "path": "/metadata/managedFields", "value": entries},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": deployment.metadata.resource_version},
         ]
         return self._patch_deployment(deployment.key, patch, JSON_PATCH, _PATCH_QUERY)
@@ -187,10 +182,23 @@ class KubeCluster:
         return decode.single(self._send_write(Request("PATCH", path, query, body, content_type)), Deployment)
 
     def _send_write(self, request: Request) -> bytes:
+        request = structs.replace(request, query=request.query + self._write_query)
         try:
             return self._api.send(request, self._deadline)
         except Expired as error:  # 410 on a write: the version it was decided on is no longer known
             raise Changed(error.message) from error
+
+
+def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unreadable:
+    """What a list that failed amounts to: the pass is over."""
+    where = "all namespaces" if namespace is None else f"namespace {namespace}"
+    message, hint = f"Cannot list {resource} in {where}: {error.message}", error.hint
+    if isinstance(error, Unavailable):
+        hint = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
+    if isinstance(error, Vanished) and resource == PLURAL:
+        message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
+        hint = "Install the CRD: kubectl apply -k k8s/crd"
+    return Unreadable(message, hint)
 
 
 def _object(base: str, resource: str, key: Key) -> str:

@@ -79,10 +79,12 @@ def _from_kubeconfig(configuration: Configuration, source: str, context: str | N
             "Give --kubeconfig, or set KUBECONFIG, or run in a pod with a ServiceAccount.",
         )
     try:
-        loader = KubeConfigLoader(KubeConfigMerger(source).config, active_context=context, config_base_path=None)
+        loader: Any = KubeConfigLoader(KubeConfigMerger(source).config, active_context=context, config_base_path=None)
         loader.load_and_set(configuration)
     except Exception as error:
         raise ConfigurationError(f"The kubeconfig {source} cannot be used: {_safe(error)}", _NEXT_STEP) from error
+    if "server" not in loader._cluster:
+        raise ConfigurationError(f"The cluster of the context in {source} has no server", _NEXT_STEP)
     _must_have_credentials(loader._user, configuration, source)
     log.info("using the kubeconfig %s, at %s", source, configuration.host)
 

@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 _HINT = "Is this the address of a Kubernetes API server? A proxy in between may answer in its place."
 
+_UNREADABLE = (msgspec.MsgspecError, RecursionError)  # the latter: nested deeper than anything that has a meaning
+
 
 class _ListMeta(Struct, frozen=True):
     next: str = msgspec.field(name="continue", default="")
@@ -41,7 +43,7 @@ def page(body: bytes, kinds: tuple[str, ...]) -> tuple[list[Raw], str]:
     """
     try:
         decoded = msgspec.json.decode(body, type=_Page)
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise Unreadable(f"The server's answer is no {kinds[0]}: {error}", _HINT) from error
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {decoded.kind or 'something'!r} instead of a {kinds[0]}", _HINT)
@@ -56,7 +58,7 @@ def listing(items: list[Raw], kind: type[T]) -> Listing[T]:
     for number, raw in enumerate(items):
         try:
             good.append(decoder.decode(raw))
-        except msgspec.MsgspecError as error:
+        except _UNREADABLE as error:
             unread[_key_of(raw, number)] = f"malformed: {error}"
     return Listing(tuple(good), unread)
 
@@ -66,7 +68,7 @@ def _key_of(raw: Raw, number: int) -> Key:
     try:
         names = msgspec.json.decode(raw, type=_Names).metadata
         return Key(str(names["namespace"]), str(names["name"]))
-    except (msgspec.MsgspecError, KeyError):
+    except (*_UNREADABLE, KeyError):
         return Key("", f"item {number} of the list")
 
 
@@ -79,11 +81,11 @@ def single(body: bytes, kind: type[T]) -> T:
     """
     try:
         found = msgspec.json.decode(body, type=_Kind).kind
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise Unreadable(f"The server's answer is no {kind.__name__}: {error}", _HINT) from error
     if found != kind.__name__:
         raise Unreadable(f"The server answered with {found or 'something'!r} instead of a {kind.__name__}", _HINT)
     try:
         return msgspec.json.decode(body, type=kind)
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise ObjectError(f"The {kind.__name__} is malformed: {error}") from error

@@ -1,0 +1,45 @@
+"""From settings to a cluster and a policy: what every command that speaks to a cluster needs."""
+
+from __future__ import annotations
+
+from takara_sync import __version__
+from takara_sync.cli.settings import Settings
+from takara_sync.cluster import Deadline
+from takara_sync.kube.api import Api
+from takara_sync.kube.cluster import KubeCluster
+from takara_sync.plan import Policy
+
+
+def api_of(settings: Settings) -> Api:
+    """The connection that lives as long as the process.
+
+    Raises:
+        ConfigurationError: there are no usable credentials.
+    """
+    return Api.connect(
+        settings.kubeconfig,
+        settings.context,
+        connections=settings.concurrency,
+        request_timeout=settings.request_timeout,
+        user_agent=f"takara-sync/{__version__}",
+    )
+
+
+def cluster_of(settings: Settings, api: Api, deadline: Deadline, *, server_dry_run: bool = False) -> KubeCluster:
+    return KubeCluster(
+        api,
+        namespaces=settings.namespace,
+        selector=settings.selector or "",
+        deadline=deadline,
+        server_dry_run=server_dry_run,
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    return Policy(
+        max_size=settings.max_size,
+        max_changes=settings.max_changes,
+        allow_templates=settings.allow_templates,
+        legacy_managers=settings.legacy_manager,
+        accept_newer_format=settings.accept_newer_format,
+    )

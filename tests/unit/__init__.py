@@ -1,0 +1,1 @@
+"""The pure core and the pass, without any server."""

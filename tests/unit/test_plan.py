@@ -1,0 +1,192 @@
+"""The truth table of takara_sync.plan: each row a test id, each with several cases; and the plan as a whole."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from takara_sync import plan as planning
+from takara_sync.desired import deployment_for
+from takara_sync.objects import Deployment, Key, Snapshot, Takara
+from takara_sync.plan import Apply, Create, Decision, Plan, Policy, decide, make_plan, must_look_up
+from tests.unit.build import (
+    NOW,
+    PAUSED,
+    Json,
+    condition,
+    decoded,
+    deployment_json,
+    edited,
+    key_of,
+    legacy,
+    lost,
+    own_entry,
+    scaled,
+    settled,
+    takara,
+    takara_json,
+)
+from tests.unit.rows import CASES, GONE, Case, shape
+
+NEVER_ASKED = {"deleting", "invalid", "paused", "not-ours", "leaving", "newer-format"}
+
+
+def decision(case: Case, policy: Policy) -> Decision:
+    live = None if case.deployment is None else decoded(Deployment, case.deployment)
+    return decide(decoded(Takara, case.takara), live, policy, NOW)
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_row(row: str) -> None:
+    got = {case.name: shape(decision(case, case.policy)) for case in CASES[row]}
+    assert got == {case.name: case.shape for case in CASES[row]}
+
+
+def test_the_rows_are_those_of_the_table() -> None:
+    table = re.findall(r"^\| ([a-z-]+) +\|", planning.__doc__ or "", re.MULTILINE)
+    assert table == ["row", *CASES]
+    assert all(len({case.name for case in cases}) == len(cases) >= 3 for cases in CASES.values())
+
+
+# ------------------------------------------------------------------ ownership before desire
+
+
+@pytest.mark.parametrize("row", sorted(NEVER_ASKED))
+def test_what_is_not_to_be_written_is_not_even_desired(row: str) -> None:
+    def desired(_: Takara) -> Json:
+        pytest.fail("asked for the Deployment of a Takara that gets none")
+
+    for case in CASES[row]:
+        policy = Policy(case.policy.max_size, allow_templates=case.policy.allow_templates, desired=desired)
+        assert shape(decision(case, policy)) == case.shape
+
+
+def test_a_deployment_of_others_is_in_no_decision() -> None:
+    for case in CASES["not-ours"]:
+        assert getattr(decision(case, case.policy), "deployment", case) is None
+
+
+def test_words_say_the_way_out() -> None:
+    for case in CASES["not-ours"]:
+        verdict = getattr(decision(case, case.policy), "verdict", None)
+        assert verdict
+        assert verdict.stalled
+        assert "is left alone" in verdict.message
+
+
+# ------------------------------------------------------------------ what an apply carries
+
+
+def apply_of(takara: Json, live: Json, policy: Policy = Policy()) -> Apply:  # noqa: B008 - frozen
+    found = decide(decoded(Takara, takara), decoded(Deployment, live), policy, NOW)
+    assert isinstance(found, Apply)
+    return found
+
+
+def test_an_apply_is_for_the_very_object_that_was_read() -> None:
+    metadata = apply_of(settled(size=5), deployment_json(uid="u", resourceVersion="41")).body["metadata"]
+    assert (metadata["uid"], metadata["resourceVersion"]) == ("u", "41")
+
+
+def test_a_create_names_no_version() -> None:
+    found = decide(takara(), None, Policy(), NOW)
+    assert isinstance(found, Create)
+    assert not {"uid", "resourceVersion"} & set(found.body["metadata"])
+
+
+def test_a_take_over_hands_the_fields_over() -> None:
+    handed = apply_of(takara_json(), legacy(deployment_json())).managed_fields
+    assert handed
+    assert [(e.manager, e.operation) for e in handed] == [
+        ("takara-sync", "Apply"),
+        ("takara-operator", "Update"),  # the server's defaults stay with it
+    ]
+
+
+def test_changes_name_who_took_the_field() -> None:
+    changes = apply_of(settled(), scaled(deployment_json(), 7)).changes
+    assert [(c.field, c.old, c.new, c.manager, c.subresource) for c in changes] == [
+        ("spec.replicas", 7, 3, "hpa", "scale")
+    ]
+
+
+# ------------------------------------------------------------------ the plan as a whole
+
+
+def plan_of(*pairs: tuple[Json, Json | None], unread: dict[Key, str] | None = None, **policy: Any) -> Plan:
+    deployments = {key_of(live): decoded(Deployment, live) for _, live in pairs if live}
+    snapshot = Snapshot(tuple(decoded(Takara, one) for one, _ in pairs), deployments, unread or {})
+    return make_plan(snapshot, Policy(**policy), NOW)
+
+
+def test_a_plan_is_sorted_by_key() -> None:
+    plan = plan_of(*((takara_json(name, namespace=ns), None) for ns in "ba" for name in ("z", "a")))
+    assert [str(d.takara.key) for d in plan.decisions] == ["a/a", "a/z", "b/a", "b/z"]
+
+
+def test_the_unread_are_not_decided() -> None:
+    plan = plan_of((takara_json("a"), None), (takara_json("b"), None), unread={Key("ns", "a"): "why"})
+    assert [d.takara.key.name for d in plan.decisions] == ["b"]
+    assert plan.unread == {Key("ns", "a"): "why"}
+
+
+def test_a_desire_that_raises_costs_one() -> None:
+    def desired(one: Takara) -> Json:
+        return {"spec": {}} if one.key.name == "b" else deployment_for(one)
+
+    plan = plan_of(*((takara_json(name), None) for name in "abc"), desired=desired)
+    assert [d.takara.key.name for d in plan.decisions] == ["a", "c"]
+    assert {key: type(bug) for key, bug in plan.broken.items()} == {Key("ns", "b"): KeyError}
+
+
+def test_pending_is_what_changes_something() -> None:
+    plan = plan_of(
+        (takara_json("created"), None),
+        (settled("scaled"), scaled(deployment_json("scaled", managedFields=[own_entry("scaled")]), 7)),
+        (settled("edited"), edited(deployment_json("edited"), "nginx")),
+        (takara_json("untold"), deployment_json("untold")),
+        (takara_json("taken-over"), legacy(deployment_json("taken-over"))),
+        (settled("kept"), deployment_json("kept")),
+        (takara_json("blocked"), deployment_json("blocked", ownerReferences=None)),
+        (takara_json("invalid", size=-1), None),
+        (settled("entry-lost"), lost(deployment_json("entry-lost"), "f:spec", "f:replicas")),
+    )
+    assert [d.takara.key.name for d in plan.pending] == ["created", "edited", "scaled", "taken-over"]
+
+
+# ------------------------------------------------------------------ looking up by name
+
+
+def told(reason: Any, status: str = "True", **more: Any) -> Takara:
+    return takara(status={"conditions": [condition("Stalled", status, reason)]}, **more)
+
+
+NEWER = decoded(Takara, settled(record={"format": 9}))
+LEAVING = takara(status={"conditions": [condition("Ready", "False", "DeploymentDeleting")]})
+
+
+@pytest.mark.parametrize(
+    ("one", "policy", "expected"),
+    [
+        pytest.param(takara(), Policy(), False, id="the create-only apply finds out"),
+        pytest.param(takara(annotations=PAUSED), Policy(), True, id="paused"),
+        pytest.param(takara(size=-1), Policy(), True, id="invalid"),
+        pytest.param(takara(), Policy(max_changes=3), True, id="the plan has to be certain"),
+        pytest.param(takara(), Policy(max_changes=0), True, id="no change at all"),
+        pytest.param(takara(annotations=PAUSED, **GONE), Policy(max_changes=3), False, id="deleting"),
+        pytest.param(told("DeploymentWithoutController"), Policy(), True, id="told: without controller"),
+        pytest.param(told("DeploymentOfAnotherController"), Policy(), True, id="told: another controller"),
+        pytest.param(told("DeploymentOfPredecessor"), Policy(), True, id="told: predecessor"),
+        pytest.param(told("DeploymentOfPredecessor", "False"), Policy(), False, id="was told once"),
+        pytest.param(NEWER, Policy(), True, id="newer format"),
+        pytest.param(NEWER, Policy(accept_newer_format=True), False, id="newer format, accepted"),
+        pytest.param(LEAVING, Policy(), True, id="told: Deployment being deleted"),
+        pytest.param(told("ApplyFailed"), Policy(), False, id="told: something else"),
+        pytest.param(told(["odd"]), Policy(), False, id="the reason is a list"),
+        pytest.param(takara(status="odd"), Policy(), False, id="the status is text"),
+    ],
+)
+def test_must_look_up(one: Takara, policy: Policy, *, expected: bool) -> None:
+    assert must_look_up(one, policy) is expected

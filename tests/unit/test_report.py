@@ -1,0 +1,182 @@
+"""What a pass did: exit codes and which wins, the JSON form, the words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from takara_sync.changes import Change
+from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges, Unauthorized, Unreadable
+from takara_sync.objects import Key
+from takara_sync.report import Exit, Outcome, Report, Result, describe, summary
+
+STARTED = datetime(2026, 1, 1, 12, 0, 0, 1_500, UTC)
+FINE = [Result.CREATED, Result.UPDATED, Result.TAKEN_OVER, Result.UNCHANGED, Result.SKIPPED, Result.CONTESTED]
+BUG = Outcome(Key("ns", "bug"), Result.FAILED, bug=True)
+
+
+def report(*results: Result | Outcome, error: PassStopped | None = None) -> Report:
+    outcomes = (
+        one if isinstance(one, Outcome) else Outcome(Key("ns", f"t{number}"), one) for number, one in enumerate(results)
+    )
+    return Report(tuple(outcomes), STARTED, 1.23456, error)
+
+
+# ------------------------------------------------------------------ exit codes
+
+
+@pytest.mark.parametrize(
+    ("done", "code"),
+    [
+        (report(), 0),
+        (report(*FINE), 0),
+        (report(*FINE, Result.FAILED), 1),
+        (report(*FINE, Result.BLOCKED), 6),
+        (report(*FINE, Result.INVALID), 6),
+        (report(*FINE, Result.NOT_REACHED), 4),
+        (report(error=Unreadable("x")), 3),
+        (report(error=Unauthorized("x")), 3),
+        (report(error=CutShort("x")), 4),
+        (report(error=TooManyChanges("x")), 5),
+        (report(BUG), 70),
+    ],
+)
+def test_exit_code(done: Report, code: int) -> None:
+    assert done.exit == code
+
+
+WINS: list[tuple[Result | Outcome | PassStopped, int]] = [
+    (BUG, 70),
+    (Unreadable("x"), 3),
+    (CutShort("x"), 4),
+    (Result.NOT_REACHED, 4),
+    (Result.FAILED, 1),
+    (Result.BLOCKED, 6),
+    (Result.UNCHANGED, 0),
+]
+
+
+@pytest.mark.parametrize("rank", range(len(WINS)))
+def test_what_is_worse_wins(rank: int) -> None:
+    worst, code = WINS[rank]
+    rest = [what for what, _ in WINS[rank:]]
+    error = next((what for what in rest if isinstance(what, PassStopped)), None)
+    results = [what for what in rest if not isinstance(what, PassStopped)]
+    assert report(*results, error=error).exit == code
+    assert report(*reversed(results), error=error).exit == code, worst
+
+
+def test_too_many_changes_win_over_what_was_not_reached() -> None:
+    assert report(Result.NOT_REACHED, Result.FAILED, error=TooManyChanges("x")).exit is Exit.TOO_MANY_CHANGES
+
+
+# ------------------------------------------------------------------ raising
+
+
+def test_nothing_is_raised_for_what_went_well_or_needs_a_person() -> None:
+    report(*FINE, Result.BLOCKED, Result.INVALID).raise_for_failure()
+
+
+def test_what_stopped_the_pass_is_raised_first() -> None:
+    error = Unreadable("no answer")
+    with pytest.raises(Unreadable) as raised:
+        report(Result.FAILED, error=error).raise_for_failure()
+    assert raised.value is error
+
+
+def test_failures_are_raised_with_their_number() -> None:
+    failed = Outcome(Key("ns", "b"), Result.FAILED, "Refused", "quota")
+    with pytest.raises(ObjectError, match="1 of 2 Takaras failed, first ns/b: quota"):
+        report(Result.UNCHANGED, failed).raise_for_failure()
+
+
+# ------------------------------------------------------------------ JSON
+
+CHANGE = Change("spec.replicas", 7, 3, "hpa", "2026-01-01T00:00:00Z", "scale")
+
+
+def test_the_json_form() -> None:
+    done = report(
+        Outcome(Key("a", "x"), Result.UPDATED, changes=(CHANGE,), told=True),
+        Outcome(Key("b", "y"), Result.FAILED, "Refused", "quota"),
+    )
+    nothing = {"reason": "", "message": "", "ready": "", "statusWritten": False, "changes": []}
+    change = {
+        "field": "spec.replicas",
+        "old": 7,
+        "new": 3,
+        "manager": "hpa",
+        "time": "2026-01-01T00:00:00Z",
+        "subresource": "scale",
+    }
+    assert done.as_json() == {
+        "schema": "takara-sync/report/v1",
+        "exit": 1,
+        "error": None,
+        "started": "2026-01-01T12:00:00.001Z",
+        "seconds": 1.235,
+        "counts": {"updated": 1, "failed": 1},
+        "takaras": [
+            nothing | {"namespace": "a", "name": "x", "result": "updated", "statusWritten": True, "changes": [change]},
+            nothing | {"namespace": "b", "name": "y", "result": "failed", "reason": "Refused", "message": "quota"},
+        ],
+    }
+
+
+def test_the_json_form_of_a_stopped_pass() -> None:
+    found = report(error=CutShort("Cut", "Go on.")).as_json()
+    assert (found["exit"], found["error"]) == (4, {"kind": "CutShort", "message": "Cut", "hint": "Go on."})
+
+
+def test_the_json_form_is_plain_and_stable() -> None:
+    one, other = (report(*order).as_json()["counts"] for order in (FINE, FINE[::-1]))
+    assert list(one) == list(other) == [str(result) for result in FINE]
+    assert msgspec.json.decode(msgspec.json.encode(report(BUG).as_json())) == report(BUG).as_json()
+
+
+# ------------------------------------------------------------------ words
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (CHANGE, "spec.replicas 7 -> 3 (set by hpa, subresource scale, 2026-01-01T00:00:00Z)"),
+        (Change("spec.replicas", 0, 3, "kubectl"), "spec.replicas 0 -> 3 (set by kubectl)"),
+        (Change("a", None, "x"), "a none -> x"),
+        (Change("a", "none", False), "a none -> false"),
+        (Change("a", {"b": [1]}, ["x", "y"]), 'a {"b":[1]} -> ["x","y"]'),
+        (Change("a", "", "x"), 'a "" -> x'),
+        (Change("a", 'say "hi"', "x"), 'a say "hi" -> x'),
+        (Change("a", "line\nline", "\x1b[31mred"), "a line line -> [31mred"),
+        (Change("a", 1, 2, "evil\n\u202ename"), "a 1 -> 2 (set by evil name)"),
+    ],
+)
+def test_describe(change: Change, words: str) -> None:
+    assert describe(change) == words
+
+
+def test_a_long_value_is_cut() -> None:
+    words = describe(Change("a", "x" * 81, "y" * 80))
+    assert words == f"a {'x' * 77}... -> {'y' * 80}"
+
+
+def outcome(**more: Any) -> Outcome:
+    return Outcome(Key("ns", "one"), **({"result": Result.UNCHANGED} | more))
+
+
+def test_the_detail_of_an_outcome() -> None:
+    assert outcome().detail == ""
+    assert outcome(result=Result.UPDATED, changes=(CHANGE, CHANGE)).detail.count("spec.replicas 7 -> 3") == 2
+    assert outcome(result=Result.FAILED, reason="Refused", message="two\nlines").detail == "Refused: two lines"
+    assert outcome(result=Result.CREATED, reason="x", message="y").detail == ""
+
+
+def test_the_summary() -> None:
+    assert summary(report()) == "0 Takaras (1.2 s)"
+    assert summary(report(Result.CREATED)) == "1 Takara: 1 created (1.2 s)"
+    assert summary(report(Result.UNCHANGED, Result.FAILED, Result.UNCHANGED, Result.CREATED)) == (
+        "4 Takaras: 1 created, 2 unchanged, 1 failed (1.2 s)"
+    )

@@ -1,0 +1,153 @@
+"""Handing the Go operator's fields over: exactly what it wrote moves to us, the rest stays where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from takara_sync.fields import take_over
+from takara_sync.plan import LEGACY_MANAGERS
+from tests.unit.build import LONG, REPLICAS, Json, entries, entries_json, entry, own_entry
+
+CONTAINERS: Json = {'k:{"name":"takara"}': {".": {}, "f:image": {}, "f:name": {}, "f:terminationMessagePath": {}}}
+WRITTEN: Json = {
+    "f:metadata": {
+        "f:labels": {"f:app": {}, "f:takara_cr": {}},
+        "f:ownerReferences": {".": {}, 'k:{"uid":"uid-of-one"}': {}},
+    },
+    "f:spec": {
+        "f:replicas": {},
+        "f:selector": {},
+        "f:template": {
+            "f:metadata": {"f:labels": {"f:app": {}, "f:takara_cr": {}}},
+            "f:spec": {"f:containers": CONTAINERS},
+        },
+    },
+}
+RESTARTED: Json = {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}}
+REST: Json = {
+    "f:metadata": {"f:annotations": {"f:note": {}}, "f:labels": {"f:theirs": {}}},
+    "f:spec": {
+        "f:progressDeadlineSeconds": {},
+        "f:strategy": {"f:type": {}},
+        "f:template": {
+            "f:metadata": {"f:annotations": RESTARTED, "f:labels": {"f:theirs": {}}},
+            "f:spec": {"f:dnsPolicy": {}, "f:initContainers": {}},
+        },
+    },
+}
+
+
+def both(one: Json, other: Json) -> Json:
+    """Both trees in one, by a way of our own."""
+    shared = {name: both(one[name], other[name]) for name in one.keys() & other.keys()}
+    return {**one, **other, **shared}
+
+
+def taken(*some: Json, legacy: tuple[str, ...] = LEGACY_MANAGERS) -> list[Json] | None:
+    found = take_over(entries(*some), legacy)
+    return None if found is None else entries_json(found)
+
+
+def ours(tree: Json, **more: Any) -> Json:
+    return entry("takara-sync", tree, "Apply", **more)
+
+
+@pytest.mark.parametrize("manager", ["takara-operator", "before-first-apply", "takara-sync"])
+def test_exactly_what_the_go_operator_wrote_moves(manager: str) -> None:
+    old = entry(manager, both(WRITTEN, REST), time=LONG)
+    assert taken(old) == [ours(WRITTEN, time=LONG), entry(manager, REST, time=LONG)]
+
+
+def test_what_moves_joins_what_we_hold() -> None:
+    mine: Json = {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"new"}': {}}}}}}
+    found = taken(ours(mine, time=LONG), entry("takara-operator", WRITTEN, time="2026-02-02T00:00:00Z"))
+    assert found == [ours(both(mine, WRITTEN), time=LONG)]
+
+
+def test_several_legacy_entries_are_all_taken_over() -> None:
+    found = taken(entry("takara-operator", REPLICAS), entry("before-first-apply", both(WRITTEN, REST)))
+    assert found == [ours(WRITTEN), entry("before-first-apply", REST)]
+
+
+def test_other_managers_stay_word_for_word() -> None:
+    others = [
+        entry("hpa", REPLICAS, subresource="scale"),
+        entry("kubectl", both(WRITTEN, REST), "Apply", time=LONG),
+        entry("takara-operator", WRITTEN, "Apply"),
+    ]
+    assert taken(entry("takara-operator", WRITTEN), *others) == [ours(WRITTEN, time=LONG), *others]
+
+
+@pytest.mark.parametrize(
+    "none_held",
+    [
+        [],
+        [own_entry()],
+        [entry("kubectl", WRITTEN)],
+        [entry("takara-operator", REST)],
+        [entry("takara-operator", REPLICAS, subresource="scale")],
+        [entry("takara-sync", WRITTEN, subresource="status")],
+        [entry("takara-operator", WRITTEN, "Apply")],
+        [entry("before-first-apply", {})],
+    ],
+    ids=["nobody", "ours", "a stranger", "only the rest", "scale", "status", "applied", "empty"],
+)
+def test_nothing_is_taken_over_where_none_is_held(none_held: list[Json]) -> None:
+    assert taken(*none_held) is None
+
+
+def test_only_the_managers_of_the_policy_are_legacy() -> None:
+    assert taken(entry("older", WRITTEN)) is None
+    assert taken(entry("older", WRITTEN), legacy=("older",)) == [ours(WRITTEN)]
+    assert taken(entry("takara-operator", WRITTEN), legacy=("older",)) is None
+
+
+# ------------------------------------------------------------------ properties
+
+MANAGERS = st.sampled_from(["takara-operator", "before-first-apply", "takara-sync", "kubectl", "hpa"])
+
+
+@st.composite
+def some_tree(draw: st.DrawFn) -> Json:
+    """A part of what the Go operator may hold."""
+    labels: Json = draw(st.dictionaries(st.sampled_from(["f:app", "f:takara_cr", "f:theirs", "."]), st.just({})))
+    spec: Json = draw(st.dictionaries(st.sampled_from(["f:replicas", "f:selector", "f:strategy"]), st.just({})))
+    template = draw(st.sampled_from([{}, REST["f:spec"]["f:template"], WRITTEN["f:spec"]["f:template"]]))
+    return {"f:metadata": {"f:labels": labels}, "f:spec": spec | {"f:template": template}}
+
+
+@st.composite
+def some_entries(draw: st.DrawFn) -> list[Json]:
+    def one() -> Json:
+        more = draw(st.sampled_from([{}, {"subresource": "scale"}, {"time": LONG}]))
+        return entry(draw(MANAGERS), draw(some_tree()), draw(st.sampled_from(["Apply", "Update"])), **more)
+
+    every = [one() for _ in range(draw(st.integers(0, 4)))]
+    return list({(e["manager"], e["operation"], e.get("subresource")): e for e in every}.values())
+
+
+def held(some: list[Json]) -> set[str]:
+    """Every field that somebody holds."""
+    return {path for e in some for path in _paths(e["fieldsV1"])}
+
+
+def _paths(tree: Json, at: str = "") -> set[str]:
+    return {at} if not tree else {p for name, sub in tree.items() if name != "." for p in _paths(sub, f"{at}/{name}")}
+
+
+@given(some_entries())
+def test_a_second_take_over_finds_nothing(some: list[Json]) -> None:
+    after = taken(*some)
+    assert after is None or taken(*after) is None
+
+
+@given(some_entries())
+def test_every_field_is_held_afterwards_too(some: list[Json]) -> None:
+    after = taken(*some)
+    if after is not None:
+        assert held(after) <= held(some)
+        assert all(any(f"{now}/".startswith(f"{was}/") for now in held(after)) for was in held(some))
