@@ -12,9 +12,12 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from takara_sync.fields import REPLICAS, holders
+from takara_sync.fields import REPLICAS, holders, holds, own_fields
 from takara_sync.objects import Deployment, Takara, TakenBy
 from takara_sync.reasons import Reason
+
+UNKNOWN = "an unknown manager"
+"""Who scaled to 0 through the scale subresource: the server takes the field out of our entry and gives it to nobody."""
 
 AGAIN_WITHIN = timedelta(minutes=10)
 LONGEST_WAIT = timedelta(days=1)
@@ -32,18 +35,16 @@ class Contest(Struct, frozen=True):
 def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest:
     """Whether the replicas are taken back or left to who took them. `now` is aware, in UTC."""
     record = takara.applied.replicas_taken_by
-    if deployment.replicas == takara.size:
+    told = _same_desire(takara) and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
+    taken = told or not holds(own_fields(deployment.managed_fields), REPLICAS)
+    if deployment.replicas == takara.size or not taken:  # it is the size that changed
         return Contest(record=record)
-    names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)]
-    if not names:
-        return Contest()
+    names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)] or [UNKNOWN]
     if record is None or record.manager not in names or not _same_desire(takara):
         return Contest(names[0], record=TakenBy(names[0], rfc3339(now)))
-    held = takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
-    since = _elapsed(record, now)
-    if since < (_wait(record.times) if held else AGAIN_WITHIN):
+    if _elapsed(record, now) < (_wait(record.times) if told else AGAIN_WITHIN):
         return Contest(record.manager, left=True, record=record)
-    times = min(max(record.times, 1) + 1, _TIMES_MAX) if held else 1
+    times = min(max(record.times, 1) + 1, _TIMES_MAX) if told else 1
     return Contest(record.manager, record=TakenBy(record.manager, rfc3339(now), times))
 
 

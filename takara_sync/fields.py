@@ -76,11 +76,12 @@ def holders(entries: Iterable[ManagedFieldsEntry], path: Path) -> list[ManagedFi
 
     An entry of the scale subresource carries no time: it counts as the latest.
     """
-    found = [entry for entry in entries if not _is_own(entry) and _holds(entry.fields, path)]
+    found = [entry for entry in entries if not _is_own(entry) and holds(entry.fields, path)]
     return sorted(found, key=lambda entry: (entry.time is None, entry.time or "", entry.manager), reverse=True)
 
 
-def _holds(tree: Any, path: Path) -> bool:
+def holds(tree: Any, path: Path) -> bool:
+    """Whether a fieldsV1 tree holds the field at `path`."""
     for step in path:
         branch = _branch(tree, step)
         if branch is None:

@@ -90,8 +90,10 @@ class Server(Protocol):
     """The part of a control plane that tests may rely on; the docstrings are at the real one."""
 
     name: ClassVar[str]
-    url: str
     folder: Path
+
+    @property
+    def url(self) -> str: ...
 
     def user(self, *, admin: bool = True) -> User: ...
 

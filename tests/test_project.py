@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 from takara_sync.cli.settings import Settings
@@ -36,6 +38,12 @@ def test_every_option_has_a_group_and_a_help_text() -> None:
         assert field.description, name
         assert isinstance(field.json_schema_extra, dict)
         assert field.json_schema_extra["group"], name
+
+
+def test_the_made_documents_are_what_the_code_says() -> None:
+    check = [sys.executable, str(ROOT / "docs" / "make.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_core_reads_no_clock() -> None:

@@ -63,7 +63,7 @@ def run(settings: Settings, stop: Stop) -> Exit:
         ConfigurationError: there are no usable credentials.
         Unreadable: the server cannot be asked.
     """
-    api = api_of(settings)
+    api = api_of(settings, stop)
     deadline = Deadline(settings.pass_timeout)
     stop.watch(deadline)
     try:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from takara_sync import __version__
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Deadline
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
+from takara_sync.kube.credentials import PLUGIN_SECONDS
 from takara_sync.plan import Policy
 
 
-def api_of(settings: Settings) -> Api:
+def api_of(settings: Settings, stop: Stop) -> Api:
     """The connection that lives as long as the process.
 
     Raises:
         ConfigurationError: there are no usable credentials.
+        CutShort: somebody asked for the end while a credential plugin was at work, or it took too long.
     """
+    deadline = Deadline(PLUGIN_SECONDS)
+    stop.watch(deadline)
     return Api.connect(
         settings.kubeconfig,
         settings.context,
         connections=settings.concurrency,
         request_timeout=settings.request_timeout,
         user_agent=f"takara-sync/{__version__}",
+        deadline=deadline,
     )
 
 

@@ -56,6 +56,7 @@ def set_up(format_name: str, level: str) -> None:
     handler.setFormatter(JsonFormatter() if format_name == "json" else TextFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("takara_sync").setLevel(level.upper())
+    logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings repeat ours, with tracebacks
     logging.captureWarnings(capture=True)
     warnings.simplefilter("default")
     sys.excepthook = lambda kind, error, trace: _bug((kind, error, trace))

@@ -58,9 +58,9 @@ def _runner(settings: Settings, stop: Stop) -> Runner:
     url = settings.heartbeat_url
     heartbeat = Heartbeat(url.get_secret_value() if url else None)
     try:
-        return Runner(settings, stop, heartbeat, _pass(settings, api_of(settings)))
-    except ConfigurationError as error:
-        heartbeat.end(Exit.USAGE, str(error))
+        return Runner(settings, stop, heartbeat, _pass(settings, api_of(settings, stop)))
+    except (ConfigurationError, CutShort) as error:
+        heartbeat.end(Exit(error.exit_code), str(error))
         raise
 
 

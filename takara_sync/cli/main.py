@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,10 +56,19 @@ def _main(argv: Sequence[str], prog: str, stop: Stop) -> int:
 
 
 def _run(command: str, settings: Settings, stop: Stop) -> int:
-    from takara_sync.cli import check, loop, plan  # noqa: PLC0415 - only for a command that goes to the cluster
+    home, function = _COMMANDS[command]
+    code: int = getattr(import_module(f"takara_sync.cli.{home}"), function)(settings, stop)
+    return int(code)
 
-    commands = {"once": loop.run_once, "loop": loop.run_loop, "plan": plan.run, "check": check.run}
-    return int(commands[command](settings, stop))
+
+# Loaded when they are called: nobody pays for the demo but who sees it.
+_COMMANDS = {
+    "once": ("loop", "run_once"),
+    "loop": ("loop", "run_loop"),
+    "plan": ("plan", "run"),
+    "check": ("check", "run"),
+    "demo": ("demo", "run"),
+}
 
 
 def _early_log_format(argv: Sequence[str]) -> str:

@@ -23,7 +23,9 @@ COMMANDS = {
     "once": "one pass over every Takara",
     "plan": "what a pass would do, and who made it necessary; writes nothing",
     "check": "whether the server, the API and the rights are what a pass needs",
+    "demo": "the whole story on an embedded cluster; needs nothing",
 }
+_OFFLINE = ("demo",)  # what the user's environment says of a cluster is not for these
 LOOP = "loop"  # no word on the command line: it is what runs where an interval is configured
 
 # What Kubernetes injects for Services named takara-sync or takara-sync-metrics.
@@ -78,13 +80,19 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
 
 def _add(group: Any, name: str, field: FieldInfo, extra: dict[str, Any]) -> None:
     flags = [extra["short"], flag_of(name)] if extra["short"] else [flag_of(name)]
-    text = f"{field.description}{_default_text(field)}".replace("%", "%%")
+    text = f"{field.description}{default_text(field)}".replace("%", "%%")
     if field.annotation is bool:
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, help=text)
     elif get_origin(field.annotation) is tuple:
         group.add_argument(*flags, action="append", metavar=extra["metavar"], help=text)
     else:
-        group.add_argument(*flags, metavar=_choices(field) or extra["metavar"], help=text)
+        group.add_argument(*flags, metavar=metavar_of(field), help=text)
+
+
+def metavar_of(field: FieldInfo) -> str:
+    """What stands for the value in a help text: the choices, or a word."""
+    metavar: str = _choices(field) or _extra(field)["metavar"]
+    return metavar
 
 
 def _choices(field: FieldInfo) -> str:
@@ -97,7 +105,8 @@ def _choices(field: FieldInfo) -> str:
     return "{" + ",".join(literal.__args__) + "}" if literal is not None else ""
 
 
-def _default_text(field: FieldInfo) -> str:
+def default_text(field: FieldInfo) -> str:
+    """` (default: 10)`, or nothing where that says nothing."""
     default = field.default
     if default is None or default is False or default == ():
         return ""
@@ -185,7 +194,7 @@ def load(
     command = flags.pop("command", None)
     if command is not None and command not in COMMANDS:
         raise ConfigurationError(f"{command!r} is no command; there are: {', '.join(COMMANDS)}")
-    given = Given(flags, environ)
+    given = Given(flags, {} if command in _OFFLINE else environ)
     values = given.file | {f: environ[n] for f, n in given.variables.items()} | given.flags
     try:
         settings = _with_sources(given, environ)

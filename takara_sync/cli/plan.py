@@ -33,7 +33,7 @@ def run(settings: Settings, stop: Stop) -> Exit:
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    api = api_of(settings)
+    api = api_of(settings, stop)
     deadline = Deadline(settings.pass_timeout)
     stop.watch(deadline)
     plan, verdicts, error = Plan(()), dict[Key, str](), None

@@ -136,6 +136,8 @@ class Settings(BaseSettings):
 
     server: bool = _option("Plan", "ask the server for its verdict, by dry-run applies", False, commands=("plan",))
 
+    serve: bool = _option("Demo", "keep the embedded cluster up for kubectl", False, commands=("demo",))
+
     wait: Seconds | None = _option(
         "Passes", "pass after pass until every Takara is Ready, at most so long", None, "SECONDS", commands=("once",)
     )

@@ -16,7 +16,7 @@ import urllib3
 from takara_sync.cluster import Deadline
 from takara_sync.errors import ConfigurationError, TakaraSyncError, Unauthorized, Unavailable, Unreadable
 from takara_sync.kube.answers import Again, Answer, Request, judge
-from takara_sync.kube.credentials import connector
+from takara_sync.kube.credentials import PLUGIN_SECONDS, connector, patiently
 from takara_sync.kube.watchdog import POOLS, Watchdog
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ class Api:
     request_timeout: seconds that one try may take in all, headers and body included.
     """
 
-    def __init__(self, connect: Callable[[], ApiClient], *, request_timeout: float = 10.0) -> None:
+    def __init__(
+        self, connect: Callable[[], ApiClient], *, request_timeout: float = 10.0, deadline: Deadline | None = None
+    ) -> None:
         self._connect = connect
         self._request_timeout = request_timeout
         self._lock = threading.Lock()
-        self._client = self._new_client()
+        self._client = patiently(self._new_client, deadline or Deadline(PLUGIN_SECONDS))
 
     @classmethod
     def connect(
@@ -50,14 +52,16 @@ class Api:
         connections: int = 16,
         request_timeout: float = 10.0,
         user_agent: str = "takara-sync",
+        deadline: Deadline | None = None,
     ) -> Api:
         """Read the credentials (see `kube.credentials` for the order); nothing is sent yet.
 
         Raises:
             ConfigurationError: there are no usable credentials.
+            CutShort: a credential plugin took too long, by default 30 s.
         """
         connect = connector(kubeconfig, context, connections=connections, user_agent=user_agent)
-        return cls(connect, request_timeout=request_timeout)
+        return cls(connect, request_timeout=request_timeout, deadline=deadline)
 
     def send(self, request: Request, deadline: Deadline) -> bytes:
         """The body of a 2xx answer. What may get better is tried again, at most 4 times, never past the deadline.
@@ -72,7 +76,7 @@ class Api:
         try:
             return self._send(client, request, deadline)
         except Unauthorized:
-            return self._send(self._renewed(client), request, deadline)
+            return self._send(self._renewed(client, deadline), request, deadline)
 
     def close(self) -> None:
         self._client.close()
@@ -82,12 +86,12 @@ class Api:
         client.rest_client.pool_manager.pool_classes_by_scheme = POOLS
         return client
 
-    def _renewed(self, used: ApiClient) -> ApiClient:
+    def _renewed(self, used: ApiClient, deadline: Deadline) -> ApiClient:
         """A client with the credentials as they are now; several threads that met one 401 share it."""
         with self._lock:
             if self._client is used:
                 try:
-                    self._client = self._new_client()
+                    self._client = patiently(self._new_client, deadline)
                 except ConfigurationError as error:
                     raise Unauthorized(f"401, and the credentials are gone: {error.message}", error.hint) from error
             return self._client

@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from takara_sync.cluster import Deadline
 from takara_sync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient, Configuration
 
 log = logging.getLogger("takara_sync")
+
+T = TypeVar("T")
+
+PLUGIN_SECONDS = 30.0
+"""How long the credentials may take at the start; later, what the pass has left."""
+_GLANCE_SECONDS = 0.05
 
 _NEXT_STEP = "Try: kubectl get takaras -A, with the same kubeconfig and context."
 
@@ -42,11 +51,41 @@ def connector(
         configuration.retries = False  # urllib3 would sleep as long as any Retry-After says
         configuration.connection_pool_maxsize = connections
         _load(configuration, kubeconfig, context)
-        client = ApiClient(configuration)
+        client = _client(ApiClient, configuration)
         client.user_agent = user_agent
         return client
 
     return connect
+
+
+def patiently(function: Callable[[], T], deadline: Deadline) -> T:
+    """The result of `function`, which may wait for a credential plugin that waits for a person.
+
+    It runs in a thread that is left behind where it does not end in time. Raises CutShort then.
+    """
+    box: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            box.set_result(function())
+        except BaseException as error:  # noqa: BLE001 - carried over to who waits for it
+            box.set_exception(error)
+
+    threading.Thread(target=work, name="credentials", daemon=True).start()
+    while not wait([box], timeout=_GLANCE_SECONDS).done:
+        deadline.check()
+    return box.result()
+
+
+def _client(kind: type[ApiClient], configuration: Configuration) -> ApiClient:
+    """Raises ConfigurationError for a proxy that cannot be used; its URL may hold a password and is not shown."""
+    hint = "Correct proxy-url in the kubeconfig, or HTTPS_PROXY."
+    if (configuration.proxy or "").lower().startswith("socks"):
+        raise ConfigurationError("SOCKS proxies are not supported", hint)
+    try:
+        return kind(configuration)
+    except Exception as error:
+        raise ConfigurationError(f"The proxy cannot be used: {type(error).__name__}", hint) from error
 
 
 def _load(configuration: Configuration, kubeconfig: str | None, context: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeVar
 
 import msgspec
@@ -42,12 +43,47 @@ def page(body: bytes, kinds: tuple[str, ...]) -> tuple[list[Raw], str]:
         Unreadable: no JSON, or a list of another kind.
     """
     try:
-        decoded = msgspec.json.decode(body, type=_Page)
+        decoded, items = _decoded_page(body)
     except _UNREADABLE as error:
         raise Unreadable(f"The server's answer is no {kinds[0]}: {error}", _HINT) from error
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {decoded.kind or 'something'!r} instead of a {kinds[0]}", _HINT)
-    return decoded.items or [], decoded.metadata.next
+    return items, decoded.metadata.next
+
+
+def _decoded_page(body: bytes) -> tuple[_Page, list[Raw]]:
+    try:
+        decoded = msgspec.json.decode(body, type=_Page)
+    except RecursionError:  # one item nested without measure must not cost the others
+        head, items = _cut_out_items(body)
+        return msgspec.json.decode(head, type=_Page), items
+    return decoded, decoded.items or []
+
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+
+
+def _cut_out_items(body: bytes) -> tuple[bytes, list[Raw]]:
+    """The list without its items, and the items, found by counting brackets: no depth is too much for that."""
+    items: list[Raw] = []
+    depth, start, opened, key = 0, 0, -1, b""
+    for token in _TOKEN.finditer(body):
+        text = token[0]
+        if text in (b"{", b"["):
+            depth += 1
+            if depth == 2 and text == b"[" and key == b'"items"':  # noqa: PLR2004 - within the list object
+                opened = token.end()
+            elif depth == 3 and opened >= 0:  # noqa: PLR2004 - an item of it
+                start = token.start()
+        elif text in (b"}", b"]"):
+            depth -= 1
+            if depth == 2 and opened >= 0:  # noqa: PLR2004
+                items.append(Raw(body[start : token.end()]))
+            elif depth == 1 and opened >= 0:
+                return body[:opened] + body[token.start() :], items
+        elif depth == 1:
+            key = text
+    raise msgspec.DecodeError("the list is not closed")
 
 
 def listing(items: list[Raw], kind: type[T]) -> Listing[T]:
@@ -81,7 +117,9 @@ def single(body: bytes, kind: type[T]) -> T:
     """
     try:
         found = msgspec.json.decode(body, type=_Kind).kind
-    except _UNREADABLE as error:
+    except RecursionError as error:
+        raise ObjectError(f"The {kind.__name__} is malformed: {error}") from error
+    except msgspec.MsgspecError as error:
         raise Unreadable(f"The server's answer is no {kind.__name__}: {error}", _HINT) from error
     if found != kind.__name__:
         raise Unreadable(f"The server answered with {found or 'something'!r} instead of a {kind.__name__}", _HINT)

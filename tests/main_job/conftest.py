@@ -1,4 +1,4 @@
-"""The main job is done by the installed command, on a server."""
+"""The main job is done by the installed command, on a real API server and on the simulator."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.contract.simulated import Simulated
 from tests.tool import Tool
 from tests.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from tests.server import Server
 
 
-@pytest.fixture(params=["real"])
-def server(request: pytest.FixtureRequest) -> Server:
-    found: Server = request.getfixturevalue("control_plane")
-    return found
+@pytest.fixture(params=["simulator", "real"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    if request.param == "real":
+        yield request.getfixturevalue("control_plane")
+    else:
+        with Simulated(tmp_path) as simulated:
+            yield simulated
 
 
 @pytest.fixture

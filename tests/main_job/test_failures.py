@@ -68,8 +68,8 @@ def test_a_wrong_token(world: World, tmp_path: Path) -> None:
     assert WRONG not in done.stdout + done.stderr
 
 
-def test_a_certificate_that_nobody_vouches_for(world: World, tmp_path: Path) -> None:
-    config = yaml.safe_load(world.server.user().kubeconfig.read_text())
+def test_a_certificate_that_nobody_vouches_for(control_plane: ControlPlane, tmp_path: Path) -> None:
+    config = yaml.safe_load(control_plane.user().kubeconfig.read_text())
     del config["clusters"][0]["cluster"]["certificate-authority-data"]
     path = tmp_path / "kubeconfig"
     path.write_text(yaml.safe_dump(config))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from takara_sync.contest import Contest, contest_of, rfc3339
+from takara_sync.contest import UNKNOWN, Contest, contest_of, rfc3339
 from takara_sync.objects import Deployment, Takara, TakenBy
-from tests.unit.build import NOW, REPLICAS, Json, condition, decoded, deployment_json, entry, scaled, settled
+from tests.unit.build import NOW, REPLICAS, Json, condition, decoded, deployment_json, entry, lost, scaled, settled
 
 SIZE, LIVE = 3, 7
 DAY = 24 * 60
@@ -64,9 +64,20 @@ def test_the_same_manager_counts_also_where_others_hold_the_replicas_too() -> No
     assert contest_of(takara(taken(1, by="a")), live("b", "a"), NOW).left
 
 
-def test_nobody_to_contest_with() -> None:
-    nobody = decoded(Deployment, deployment_json(replicas=LIVE))
-    assert contest_of(takara(taken(1)), nobody, NOW) == Contest()
+def test_nobody_took_what_we_still_hold() -> None:
+    """It is the size that changed, whoever was remembered."""
+    still_ours = decoded(Deployment, deployment_json(replicas=LIVE))
+    contest = contest_of(takara(taken(1)), still_ours, NOW)
+    assert (contest.holder, contest.left) == ("", False)
+
+
+def test_taken_by_nobody_is_a_take_too() -> None:
+    """A scale to 0 takes the field out of our entry and gives it to nobody."""
+    nobody = decoded(Deployment, lost(deployment_json(replicas=0), "f:spec", "f:replicas"))
+    first = contest_of(takara(), nobody, NOW)
+    assert (first.holder, first.left) == (UNKNOWN, False)
+    again = contest_of(takara({"manager": UNKNOWN, "at": rfc3339(NOW)}), nobody, NOW)
+    assert again.left
 
 
 # ------------------------------------------------------------------ how it goes on

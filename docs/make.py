@@ -1,0 +1,91 @@
+"""Makes the documents that say what the code says: docs/options.md and docs/*.schema.json.
+
+python docs/make.py            write them
+python docs/make.py --check    exit 1 where one is not what the code says
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from pydantic.fields import FieldInfo
+
+from takara_sync.cli.documents import CheckDocument, PlanDocument
+from takara_sync.cli.options import default_text, flag_of, metavar_of
+from takara_sync.cli.settings import ENV_PREFIX, Settings
+from takara_sync.report import ReportDocument
+
+HERE = Path(__file__).parent
+SCHEMAS = {
+    "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
+    "plan": (PlanDocument, "The output of takara-sync plan -o json"),
+    "check": (CheckDocument, "The output of takara-sync check -o json"),
+}
+HEAD = """\
+# Options
+
+Made by `docs/make.py` from the settings model. A flag wins over a variable, that over a key of the `--config` file
+(YAML, spelled as the flag), that over the default. Lists repeat or take commas. Durations are seconds, or have a unit:
+`500ms`, `10s`, `2m`, `1h`. A misspelt variable or key is an error, and so is a flag that the command does not use.
+`WATCH_NAMESPACE` means `--namespace`, as it did to the Go operator; empty, it means all.
+"""
+
+
+def options() -> str:
+    """docs/options.md."""
+    groups: dict[str, list[str]] = {}
+    for name, field in Settings.model_fields.items():
+        groups.setdefault(_extra(field)["group"], []).append(_row(name, field))
+    header = "| flag | variable | used by | meaning |\n|---|---|---|---|"
+    parts = [f"## {group}\n\n{header}\n" + "\n".join(rows) + "\n" for group, rows in groups.items()]
+    return "\n".join([HEAD, *parts])
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    extra = _extra(field)
+    short = f"`{extra['short']}`, " if extra["short"] else ""
+    value = "" if field.annotation is bool else f" {metavar_of(field)}"
+    text = f"{field.description}{default_text(field)}".replace("|", "\\|")
+    flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|")
+    return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    assert isinstance(field.json_schema_extra, dict)
+    return field.json_schema_extra
+
+
+def schema(kind: type, title: str) -> str:
+    """One JSON schema."""
+    found = msgspec.json.schema(kind)
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | found
+    return json.dumps(made, indent=2) + "\n"
+
+
+def documents() -> dict[str, str]:
+    """Every document by its file name."""
+    schemas = {f"{name}.schema.json": schema(kind, title) for name, (kind, title) in SCHEMAS.items()}
+    return {"options.md": options()} | schemas
+
+
+def main() -> int:
+    """Write or check them."""
+    stale = [name for name, text in documents().items() if not _is(HERE / name, text)]
+    if "--check" in sys.argv:
+        print(f"not what the code says: {', '.join(stale)}; run python docs/make.py" if stale else "up to date")
+        return 1 if stale else 0
+    for name in stale:
+        (HERE / name).write_text(documents()[name])
+    return 0
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

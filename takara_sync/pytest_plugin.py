@@ -1,0 +1,87 @@
+"""The fixture `takara_cluster`: an embedded cluster for tests of one's own code. Loaded by pytest's entry point.
+
+Nothing heavy is imported until the fixture is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from takara_sync.plan import Policy
+    from takara_sync.report import Report
+    from takara_sync.simulator import Simulator
+
+_ROOTS = {
+    "Takara": "/apis/maho.takara.org/v1alpha1/namespaces/{}/takaras",
+    "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
+    "Pod": "/api/v1/namespaces/{}/pods",
+}
+
+
+class TakaraCluster:
+    """An embedded cluster with a Takara API and Deployments, their controllers included.
+
+    `url` and `kubeconfig` lead there, for a client, a command or kubectl; `simulator` is the thing itself.
+    """
+
+    def __init__(self, simulator: Simulator, kubeconfig: Path) -> None:
+        self.simulator = simulator
+        self.url = simulator.url
+        self.kubeconfig = kubeconfig
+        kubeconfig.write_text(simulator.kubeconfig())
+
+    def create(self, body: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
+        """Create a Takara, Deployment or Pod. Raises AssertionError with the server's words where it is refused."""
+        return self._call("POST", _ROOTS[body["kind"]].format(namespace), body)
+
+    def patch(self, kind: str, name: str, body: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
+        """Merge `body` into an object."""
+        return self._call("PATCH", f"{_ROOTS[kind].format(namespace)}/{name}", body, "application/merge-patch+json")
+
+    def get(self, kind: str, name: str, namespace: str = "default") -> dict[str, Any]:
+        """One object. Raises AssertionError where there is none."""
+        return self._call("GET", f"{_ROOTS[kind].format(namespace)}/{name}")
+
+    def list(self, kind: str, namespace: str = "default") -> list[dict[str, Any]]:
+        """Every object of this kind, sorted by name."""
+        found: list[dict[str, Any]] = self._call("GET", _ROOTS[kind].format(namespace))["items"]
+        return found
+
+    def delete(self, kind: str, name: str, namespace: str = "default") -> None:
+        self._call("DELETE", f"{_ROOTS[kind].format(namespace)}/{name}")
+
+    def sync(self, policy: Policy | None = None) -> Report:
+        """One pass over this cluster."""
+        from takara_sync import KubeCluster, Policy, sync_once  # noqa: PLC0415 - not before it is used
+
+        return sync_once(KubeCluster.connect(kubeconfig=str(self.kubeconfig)), policy or Policy())
+
+    def settle(self) -> None:
+        """Let the controllers do what they will do: pods start, garbage is collected."""
+        self.simulator.settle()
+
+    def _call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> dict[str, Any]:
+        import msgspec  # noqa: PLC0415 - not before it is used
+
+        from takara_sync.simulator import Request  # noqa: PLC0415
+
+        headers = {"content-type": content_type, "authorization": "Bearer test"}
+        sent = b"" if body is None else msgspec.json.encode(body)
+        answer = self.simulator.handle(Request(method, path, {}, headers, sent))
+        assert answer.status < 300, f"{method} {path}: {answer.body.decode()}"  # noqa: PLR2004 - not a success
+        found: dict[str, Any] = msgspec.json.decode(answer.body)
+        return found
+
+
+@pytest.fixture
+def takara_cluster(tmp_path: Path) -> Iterator[TakaraCluster]:
+    """An embedded cluster of this test's own, on a free port of the loopback address."""
+    from takara_sync.simulator import Simulator, Store  # noqa: PLC0415 - not before it is used
+
+    with Simulator(Store()) as simulator:
+        yield TakaraCluster(simulator, tmp_path / "kubeconfig")

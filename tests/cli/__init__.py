@@ -1,0 +1,1 @@
+"""The terminal: options, the loop, logs, reports."""

@@ -1,0 +1,205 @@
+"""The loop: a monotonic beat without overlap or burst, signals, and the exit code of a pass."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+
+from takara_sync.cli import loop
+from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.loop import exit_code
+from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
+from takara_sync.cluster import Deadline
+from takara_sync.errors import CutShort, PassStopped, TooManyChanges, Unreadable
+from takara_sync.objects import Key
+from takara_sync.report import Exit, Outcome, Report, Result
+
+STARTED = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def report(*results: Result, error: PassStopped | None = None, bug: bool = False) -> Report:
+    outcomes = (Outcome(Key("ns", f"t{n}"), result, "R", bug=bug) for n, result in enumerate(results))
+    return Report(tuple(outcomes), STARTED, 0.1, error)
+
+
+class Beat(Stop):
+    """A loop on a clock of its own: passes take as long as the list says, and the end is asked for in the last wait."""
+
+    def __init__(self, *lengths: float, outcome: Report | None = None, stop_in_pass: int = 0) -> None:
+        super().__init__()
+        self.now = 100.0
+        self.began: list[float] = []
+        self.offsets: list[int] = []
+        self.waited: list[float] = []
+        self._lengths = list(lengths)
+        self._outcome = outcome or report(Result.UNCHANGED)
+        self._stop_in_pass = stop_in_pass
+
+    def loop(self, interval: float, duration: float | None = None) -> Exit:
+        settings = Settings(output="json")
+        runner = loop.Runner(settings, self, Heartbeat(None), self.one_pass, lambda: self.now)
+        return runner.loop(interval, duration)
+
+    def one_pass(self, deadline: Deadline, offset: int) -> Report:
+        assert deadline.left() > 0
+        self.began.append(self.now - 100)
+        self.offsets.append(offset)
+        self.now += self._lengths.pop(0)
+        if len(self.began) == self._stop_in_pass:
+            self.ask("SIGTERM")
+        return self._outcome
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        self.now += seconds
+        if not self._lengths:
+            self.ask("SIGTERM")
+
+
+def test_short_passes_begin_on_the_beat() -> None:
+    beat = Beat(3, 0, 8, 1)
+    beat.loop(10)
+    assert beat.began == [0, 10, 20, 30]
+
+
+def test_a_long_pass_is_followed_by_a_pause_and_by_no_burst() -> None:
+    beat = Beat(35, 1, 1, 9, 1)
+    beat.loop(10)
+    assert beat.began[1] > 35
+    assert all(pause > 0 for pause in beat.waited)
+    gaps = [after - before for before, after in pairwise(beat.began[1:])]
+    assert all(gap >= 10 for gap in gaps)
+
+
+def test_a_pass_that_was_cut_short_is_gone_on_from() -> None:
+    """Each pass reaches two of four: the next one begins behind them."""
+    reached = report(Result.UNCHANGED, Result.CREATED, Result.NOT_REACHED, Result.NOT_REACHED, error=CutShort("x"))
+    beat = Beat(1, 1, 1, outcome=reached)
+    beat.loop(10)
+    assert [offset % 4 for offset in beat.offsets] == [0, 2, 0]
+
+
+def test_a_failed_pass_does_not_end_the_loop_and_a_stop_in_the_wait_is_0() -> None:
+    beat = Beat(1, 1, 1, outcome=report(error=Unreadable("no")))
+    assert beat.loop(10) == Exit.OK
+    assert len(beat.began) == 3
+
+
+def test_a_stop_in_a_pass_gives_the_code_of_that_pass() -> None:
+    beat = Beat(1, 1, 1, outcome=report(Result.NOT_REACHED, error=CutShort("SIGTERM")), stop_in_pass=2)
+    assert beat.loop(10) == Exit.CUT_SHORT
+    assert len(beat.began) == 2
+
+
+@pytest.mark.parametrize(
+    ("lengths", "duration", "began"),
+    [
+        ((1, 1, 1, 1, 1, 1), 55, [0, 10, 20, 30, 40, 50]),
+        ((6, 6, 6, 6, 6), 55, [0, 10, 20, 30, 40]),
+        ((1, 1, 1, 30), 55, [0, 10, 20, 30]),
+        ((1,), 10, [0]),
+    ],
+)
+def test_a_bounded_loop_starts_nothing_that_would_not_end_in_time(
+    lengths: tuple[float, ...], duration: float, began: list[float]
+) -> None:
+    """It ends with the code of its last pass, without a last wait."""
+    beat = Beat(*lengths, outcome=report(Result.FAILED))
+    assert beat.loop(10, duration) == Exit.FAILED
+    assert beat.began == began
+    assert len(beat.waited) == len(began) - 1
+
+
+def test_each_pass_is_reported_as_soon_as_it_is_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beat = Beat(1, 1)
+    seen: list[int] = []
+    waits = beat.wait
+
+    def look_and_wait(seconds: float) -> None:
+        seen.append(capsys.readouterr().out.count("\n"))
+        waits(seconds)
+
+    monkeypatch.setattr(beat, "wait", look_and_wait)
+    beat.loop(10)
+    assert seen == [1, 1]
+
+
+# ------------------------------------------------------------------ signals
+
+
+@pytest.fixture
+def stop(signals_of_their_own: None) -> Stop:  # noqa: ARG001 - it undoes the installation
+    stop = Stop()
+    stop.install()
+    return stop
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_wait(stop: Stop, number: signal.Signals) -> None:
+    threading.Timer(0.1, signal.raise_signal, (number,)).start()
+    begun = time.monotonic()
+    stop.wait(50)
+    assert time.monotonic() - begun < 25
+    assert stop.asked
+
+
+def test_a_signal_ends_the_pass_that_is_running_and_the_next(stop: Stop) -> None:
+    first, second = Deadline(50), Deadline(50)
+    stop.watch(first)
+    signal.raise_signal(signal.SIGTERM)
+    first.wait(25)
+    assert (first.left(), first.left_for_requests() > 0) == (0, True)
+    stop.watch(second)
+    with pytest.raises(CutShort, match="SIGTERM"):
+        second.check()
+
+
+def test_a_wait_of_any_length_can_be_asked_for(stop: Stop) -> None:
+    stop.ask("somebody")
+    stop.wait(1e300)
+
+
+# ------------------------------------------------------------------ the exit code
+
+BOTH = ("blocked", "invalid")
+CODES = [
+    (report(), {}, Exit.OK),
+    (report(Result.CREATED, Result.SKIPPED, Result.CONTESTED), {}, Exit.OK),
+    (report(Result.CREATED), {"dry_run": True}, Exit.FAILED),
+    (report(Result.UNCHANGED), {"dry_run": True}, Exit.OK),
+    (report(Result.FAILED, Result.BLOCKED), {}, Exit.FAILED),
+    (report(Result.FAILED, Result.BLOCKED), {"tolerate": BOTH}, Exit.FAILED),
+    (report(Result.BLOCKED), {}, Exit.BLOCKED),
+    (report(Result.BLOCKED), {"tolerate": BOTH}, Exit.OK),
+    (report(Result.BLOCKED), {"tolerate": ("invalid",)}, Exit.BLOCKED),
+    (report(Result.BLOCKED, Result.INVALID), {"tolerate": ("invalid",)}, Exit.BLOCKED),
+    (report(Result.BLOCKED, Result.UPDATED), {"tolerate": BOTH, "dry_run": True}, Exit.FAILED),
+    (report(Result.NOT_REACHED, Result.FAILED, error=CutShort("x")), {}, Exit.CUT_SHORT),
+    (report(Result.FAILED, error=Unreadable("x")), {"tolerate": BOTH}, Exit.UNREADABLE),
+    (report(Result.NOT_REACHED, error=TooManyChanges("x")), {"dry_run": True}, Exit.TOO_MANY_CHANGES),
+    (report(Result.FAILED, bug=True), {}, Exit.BUG),
+]
+
+
+@pytest.mark.parametrize(("done", "given", "code"), CODES)
+def test_the_exit_code(done: Report, given: dict[str, object], code: Exit) -> None:
+    assert exit_code(done, Settings.model_validate(given)) == code
+
+
+def test_the_last_line_names_who_needs_somebody(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", "takara_sync")
+    loop.log_summary(report(*[Result.FAILED] * 25, Result.BLOCKED, error=CutShort("cut")), Exit.CUT_SHORT)
+    (line,) = caplog.records
+    assert line.levelname == "ERROR"
+    assert "ns/t0 (R)" in line.message
+    assert "and 6 more" in line.message
+    assert "cut" in line.message
+    assert len(line.__dict__["needs"]) == 26

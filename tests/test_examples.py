@@ -1,0 +1,64 @@
+"""The examples are run, and the fixture is what pytest finds by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from examples import custom_deployment, second_kind
+from takara_sync import Deadline, KubeCluster
+from takara_sync.kube.api import Api
+from tests.world import World, takara
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from takara_sync.pytest_plugin import TakaraCluster
+    from tests.control_plane.server import ControlPlane
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def test_the_test_of_ones_own_code_passes_where_only_the_plugin_is_known(tmp_path: Path) -> None:
+    test = tmp_path / "test_mine.py"
+    test.write_text((EXAMPLES / "test_your_own_code.py").read_text())
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", str(test)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_plugin_imports_nothing_heavy() -> None:
+    code = "import sys, takara_sync.pytest_plugin; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"kubernetes", "pydantic", "takara_sync.simulator", "takara_sync.sync", "urllib3"} & {
+        *done.stdout.split()
+    }
+
+
+def test_another_deployment_is_made_and_left_alone_afterwards(takara_cluster: TakaraCluster) -> None:
+    takara_cluster.create(takara("one", 2))
+    cluster = KubeCluster.connect(kubeconfig=str(takara_cluster.kubeconfig))
+    assert [o.result for o in custom_deployment.sync(cluster).outcomes] == ["created"]
+    takara_cluster.settle()
+
+    made = takara_cluster.get("Deployment", "one")
+
+    assert [container["name"] for container in made["spec"]["template"]["spec"]["containers"]] == ["takara", "logs"]
+    assert made["spec"]["template"]["metadata"]["labels"] == {"app": "takara", "takara_cr": "one", "team": "default"}
+    assert made["metadata"]["annotations"]["example.org/made-by"] == "custom_deployment"
+    custom_deployment.sync(cluster)
+    takara_cluster.simulator.store.requests.clear()
+    assert [o.result for o in custom_deployment.sync(cluster).outcomes] == ["unchanged"]
+    assert [one.method for one in takara_cluster.simulator.store.requests] == ["GET", "GET", "GET"]
+
+
+def test_a_second_kind_converges_on_a_real_server(fresh_control_plane: Callable[..., ControlPlane]) -> None:
+    server = fresh_control_plane()
+    world = World(server, server.namespace())
+    world.create(takara("one", 2), takara("two", 1))
+    api = Api.connect(str(server.user().kubeconfig))
+
+    assert second_kind.sync(api, Deadline(20)) == [f"{world.namespace}/{name} applied" for name in ("one", "two")]
+    assert second_kind.sync(api, Deadline(20)) == []

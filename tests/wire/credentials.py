@@ -1,0 +1,79 @@
+"""Credentials in all their places, good and bad, for the tests."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from kubernetes.config import incluster_config
+
+from tests.wire.answers import good, status
+from tests.wire.command import TOKEN, kubeconfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from tests.wire.server import FaultServer, Wire
+
+
+def only(token: str) -> Callable[[Wire], None]:
+    """401 for every other token."""
+
+    def answer(wire: Wire) -> None:
+        known = wire.asked.headers.get("authorization", "").lower() == f"bearer {token}"
+        (good() if known else status(401, "Unauthorized"))(wire)
+
+    return answer
+
+
+def plugin(code: str) -> dict[str, Any]:
+    """A user whose credentials are printed by a Python program."""
+    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": ["-c", code]}}
+
+
+def printing(token: str, *, first: str = "") -> str:
+    made = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token}}
+    return f"{first}\nimport json; print(json.dumps({made!r}))"
+
+
+def in_pod(folder: Path, monkeypatch: pytest.MonkeyPatch, address: str, ca: str | Path) -> Path:
+    """As in a pod: the variables, the authority and the token file (whose path is the result)."""
+    token = folder / "mounted-token"
+    token.write_text(TOKEN + "\n")
+    host, port = address.split(":")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(ca))
+    return token
+
+
+TEXTS = {
+    "empty": "",
+    "a text": TOKEN,
+    "a list": f"- {TOKEN}",
+    "no YAML": f"users:\n- {{token: {TOKEN}\n  ]: : {TOKEN}\n",
+}
+EDITS: dict[str, tuple[str, Any]] = {
+    "no current context": ("current-context", None),
+    "no such context": ("current-context", "elsewhere"),
+    "no such cluster": ("clusters", []),
+    "no server": ("clusters", [{"name": "wire", "cluster": {"insecure-skip-tls-verify": True}}]),
+    "no such token file": ("users", [{"name": "someone", "user": {"tokenFile": "absent-token"}}]),
+}
+BROKEN = ("no such file", "a folder", *TEXTS, *EDITS)
+
+
+def broken(folder: Path, server: FaultServer, what: str) -> Path:
+    """The path of a kubeconfig with this defect."""
+    path = kubeconfig(folder, server)
+    if what in TEXTS:
+        path.write_text(TEXTS[what])
+    if what in EDITS:
+        key, value = EDITS[what]
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {key: value}))
+    return {"no such file": folder / "absent", "a folder": folder}.get(what, path)

@@ -1,0 +1,244 @@
+"""An API server on loopback that misbehaves on request: scripted answers first, the simulator's store behind them.
+
+with FaultServer() as server:
+    server.on("*/pods", status(503), through)    # the first list of pods fails, the later ones do not
+    ...                                          # server.requests: everything that was asked, in order
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+import struct
+import threading
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from takara_sync.simulator import Request, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+    from typing import Self
+
+    from tests.wire.certificates import Served
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came in. Header names are in lower case; `connection` counts accepted connections."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+    connection: int
+
+
+@dataclass
+class Wire:
+    """One request and the connection that it came on, in the hands of an answer."""
+
+    asked: Asked
+    handler: _Handler
+
+    def send(self, data: bytes) -> None:
+        self.handler.wfile.write(data)
+
+    def close(self, *, reset: bool = False) -> None:
+        """End the connection: politely, or with an RST."""
+        if reset:
+            self.handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.handler.close_connection = True
+
+    def until_gone(self) -> None:
+        """Wait until the client hangs up, or the server ends."""
+        while self.handler.connection.recv(4096):
+            pass
+        self.close()
+
+    def through(self) -> None:
+        """Answer as a server in good health would."""
+        asked = self.asked
+        with self.handler.server.faults.lock:
+            answer = self.handler.server.faults.store.handle(
+                Request(asked.method, asked.path, asked.query, asked.headers, asked.body)
+            )
+        self.answer(answer.status, answer.body, dict(answer.headers))
+
+    def answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        """A whole and correct HTTP answer."""
+        lines = [f"{name}: {value}" for name, value in ({"Content-Length": str(len(body))} | headers).items()]
+        self.send("\r\n".join([f"HTTP/1.1 {status} Said", *lines, "", ""]).encode() + body)
+
+
+@dataclass
+class FaultServer:
+    """Listens on a port of the system's choice for as long as the `with` statement lasts.
+
+    tls: what it serves with; None for plain HTTP. mute_handshakes: how many connections get no TLS handshake.
+    proxy: it speaks plain HTTP until a CONNECT; the tunnel ends here too, in TLS: nothing leaves this machine.
+    """
+
+    tls: Served | None = None
+    proxy: bool = False
+    mute_handshakes: int = 0
+    requests: list[Asked] = field(default_factory=list)
+    store: Store = field(default_factory=Store)
+    lock: Any = field(default_factory=threading.RLock)
+    connections: int = 0
+
+    def __post_init__(self) -> None:
+        self._rules: list[tuple[str, str, Iterator[Callable[[Wire], None]]]] = []
+        self._open: set[socket.socket] = set()
+        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http.faults = self
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+        with self.lock:
+            for each in self._open:
+                with contextlib.suppress(OSError):  # the client was faster
+                    each.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._http.server_port}"
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.tls else 'http'}://{self.address}"
+
+    def on(self, path: str, *answers: Callable[[Wire], None], method: str = "*") -> None:
+        """The nth request that matches gets the nth answer; the last answer is given again and again.
+
+        path, method: shell patterns. Of several rules that match, the latest counts.
+        """
+        with self.lock:
+            self._rules.insert(0, (path, method, chain(answers, repeat(answers[-1]))))
+
+    def asked(self, path: str = "*", method: str = "*") -> list[Asked]:
+        """The requests so far that match."""
+        with self.lock:
+            return [r for r in self.requests if fnmatchcase(r.path, path) and fnmatchcase(r.method, method)]
+
+    def create_takaras(self, *names: str, size: int = 2, namespace: str = "default") -> None:
+        """Takaras on the server, made behind the wire."""
+        path = f"/apis/maho.takara.org/v1alpha1/namespaces/{namespace}/takaras"
+        for name in names:
+            body = {"apiVersion": "maho.takara.org/v1alpha1", "kind": "Takara", "metadata": {"name": name}}
+            raw = json.dumps(body | {"spec": {"size": size}}).encode()
+            answer = self.store.handle(Request("POST", path, {}, {"content-type": "application/json"}, raw))
+            assert answer.status == 201, answer.body
+
+    @property
+    def writes(self) -> list[str]:
+        return [f"{one.method} {one.path}" for one in self.asked() if one.method not in ("GET", "CONNECT")]
+
+    # -------------------------------------------------------------- what the handlers call
+
+    def opened(self, connection: socket.socket) -> tuple[int, bool]:
+        """The number of a new connection, and whether its handshake is to be left out."""
+        with self.lock:
+            self._open.add(connection)
+            self.connections += 1
+            return self.connections, self.tls is not None and self.connections <= self.mute_handshakes
+
+    def secured(self, connection: socket.socket, wrapped: socket.socket) -> None:
+        with self.lock:
+            self._open ^= {connection, wrapped}
+
+    def closed(self, connection: socket.socket) -> None:
+        with self.lock:
+            self._open.discard(connection)
+
+    def answer_to(self, asked: Asked) -> Callable[[Wire], None]:
+        with self.lock:
+            self.requests.append(asked)
+            for path, method, answers in self._rules:
+                if fnmatchcase(asked.path, path) and fnmatchcase(asked.method, method):
+                    return next(answers)
+        return Wire.through
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+    faults: FaultServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """What a client does is what is being tested."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Http
+    connection: socket.socket
+
+    def setup(self) -> None:
+        super().setup()
+        self.number, mute = self.server.faults.opened(self.connection)
+        if mute:
+            while self.connection.recv(4096):
+                pass
+        elif self.server.faults.tls and not self.server.faults.proxy:
+            self._secure(self.server.faults.tls.context)
+
+    def _secure(self, context: ssl.SSLContext) -> None:
+        bare, self.connection = self.connection, context.wrap_socket(self.connection, server_side=True)
+        self.server.faults.secured(bare, self.connection)
+        self.rfile = self.connection.makefile("rb")
+        self.wfile = self.connection.makefile("wb", 0)  # type: ignore[assignment]  # unbuffered, as the base class's
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except OSError:  # the client has hung up
+            self.close_connection = True
+
+    def finish(self) -> None:
+        self.server.faults.closed(self.connection)
+        self.rfile.close()
+        self.connection.close()
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        if name.startswith("do_"):
+            return self._serve
+        raise AttributeError(name)
+
+    def _serve(self) -> None:
+        where = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        query = dict(parse_qsl(where.query, keep_blank_values=True))
+        path = self.path if self.command == "CONNECT" else unquote(where.path)
+        asked = Asked(self.command, path, query, headers, body, self.number)
+        answer = self.server.faults.answer_to(asked)
+        if self.command == "CONNECT":
+            self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+            assert self.server.faults.tls
+            self._secure(self.server.faults.tls.context)
+            self.close_connection = False
+        else:
+            answer(Wire(asked, self))
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
+        """The requests are recorded instead."""

@@ -1,0 +1,127 @@
+"""Where the credentials come from, in which order, and what happens where there are none that can be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from takara_sync.cluster import Deadline
+from takara_sync.errors import ConfigurationError
+from takara_sync.kube.answers import Request
+from takara_sync.kube.api import Api
+from takara_sync.kube.credentials import connector
+from tests.wire.command import TOKEN, kubeconfig
+from tests.wire.credentials import BROKEN, broken, in_pod, only, plugin, printing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.wire.server import FaultServer
+
+GET = Request("GET", "/x")
+
+
+@pytest.fixture
+def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Credentials in all four places, each for a server of its own."""
+    places = {}
+    for place in ("flag", "env", "home/.kube"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        places[place] = kubeconfig(folder, f"http://{place[:4]}.example.invalid")
+    home = places["home/.kube"].rename(tmp_path / "home/.kube/config")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("KUBECONFIG", str(places["env"]))
+    in_pod(tmp_path, monkeypatch, "10.0.0.1:443", ca=__file__)
+    return places | {"home": home}
+
+
+def test_the_order_of_the_places(everywhere: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    flag = str(everywhere["flag"])
+    found = [connector(flag)().configuration.host, connector()().configuration.host]
+    monkeypatch.delenv("KUBECONFIG")
+    found += [connector()().configuration.host, connector(None, "here")().configuration.host]
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
+    found.append(connector()().configuration.host)
+    assert found == [
+        "http://flag.example.invalid",
+        "http://env.example.invalid",
+        "https://10.0.0.1:443",
+        "http://home.example.invalid",  # a context is one of a kubeconfig
+        "http://home.example.invalid",
+    ]
+
+
+def test_the_log_says_which_was_used(everywhere: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "takara_sync")
+    connector()()
+    assert str(everywhere["env"]) in caplog.text
+    assert "http://env.example.invalid" in caplog.text
+
+
+def test_several_kubeconfigs_in_the_variable_are_merged(
+    everywhere: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tmp_path / "context-only"
+    first.write_text("current-context: here\n")
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'absent'}:{first}:{everywhere['env']}")
+    assert connector()().configuration.host == "http://env.example.invalid"
+
+
+def test_a_relative_token_file_belongs_to_its_kubeconfig(
+    tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    server.on("/x", only(TOKEN))
+    monkeypatch.chdir("/")
+    api = Api.connect(str(kubeconfig(tmp_path, server, {"tokenFile": "token"})))
+    assert api.send(GET, Deadline(20)) == b"{}"
+    api.close()
+
+
+def test_loading_changes_no_default_of_the_client(tmp_path: Path, server: FaultServer) -> None:
+    from kubernetes.client import Configuration  # noqa: PLC0415 - as the product does: it is heavy
+
+    before = Configuration().host
+    connector(str(kubeconfig(tmp_path, server)))()
+    assert (Configuration().host, Configuration().api_key) == (before, {})
+
+
+# ------------------------------------------------------------------ credentials that cannot be used
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_kubeconfig_that_cannot_be_used(tmp_path: Path, server: FaultServer, what: str) -> None:
+    path = str(broken(tmp_path, server, what))
+    with pytest.raises(ConfigurationError) as raised:
+        Api.connect(path)
+    assert path in raised.value.message
+    assert TOKEN not in str(raised.value)
+    assert raised.value.hint
+    assert server.requests == []
+
+
+PLUGINS = {
+    "fails": "import sys; sys.exit('please log in')",
+    "prints no JSON": f"print('{TOKEN}')",
+    "gives nothing": "print('{}')",
+    "no token": printing("").replace("'token': ''", "'x': 1"),
+}
+
+
+@pytest.mark.parametrize("name", [*PLUGINS, "is missing"])
+def test_a_plugin_without_credentials_is_no_anonymous_request(tmp_path: Path, server: FaultServer, name: str) -> None:
+    user = plugin(PLUGINS.get(name, ""))
+    if name == "is missing":
+        user["exec"]["command"] = "no-such-plugin"
+    with pytest.raises(ConfigurationError, match=r"exec plugin .* Run its command by hand"):
+        Api.connect(str(kubeconfig(tmp_path, server, user)))
+    assert server.requests == []
+
+
+def test_a_plugin_with_credentials(tmp_path: Path, server: FaultServer) -> None:
+    server.on("/x", only(TOKEN))
+    api = Api.connect(str(kubeconfig(tmp_path, server, plugin(printing(TOKEN)))))
+    assert api.send(GET, Deadline(20)) == b"{}"
+    api.close()
