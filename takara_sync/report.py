@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any, Literal
@@ -119,8 +119,15 @@ class Report(Struct, frozen=True):
                 f"{len(failed)} of {len(self.outcomes)} Takaras failed, first {first.key}: {first.message}"
             )
 
-    def document(self, code: Exit | None = None) -> ReportDocument:
-        """The versioned form of `-o json`. `code`: the exit code of the process, where it is not that of the report."""
+    def empty_of(self, namespaces: Iterable[str]) -> tuple[str, ...]:
+        """Those of these namespaces that hold no Takara: it may not be the place that was meant."""
+        return tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
+
+    def document(self, code: Exit | None = None, namespaces: Iterable[str] = ()) -> ReportDocument:
+        """The versioned form of `-o json`.
+
+        `code`: the exit code of the process, where it is not that of the report. `namespaces`: those that were asked.
+        """
         return ReportDocument(
             schema=SCHEMA,
             exit=int(self.exit if code is None else code),
@@ -128,6 +135,7 @@ class Report(Struct, frozen=True):
             started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             seconds=round(self.seconds, 3),
             counts={str(result): self.counts[result] for result in Result if result in self.counts},
+            empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
         )
 
@@ -161,8 +169,9 @@ class OutcomeDocument(Struct, frozen=True, rename="camel"):
     changes: tuple[Change, ...]
 
 
-class ReportDocument(Struct, frozen=True):
-    """One pass. `started` is RFC 3339 in UTC; `counts` are by result, those of 0 left out."""
+class ReportDocument(Struct, frozen=True, rename="camel"):
+    """One pass. `started` is RFC 3339 in UTC; `counts` are by result, those of 0 left out; `emptyNamespaces` are those
+    of the namespaces asked for that hold no Takara."""
 
     schema: Literal["takara-sync/report/v1"]
     exit: int
@@ -170,6 +179,7 @@ class ReportDocument(Struct, frozen=True):
     started: str
     seconds: float
     counts: dict[str, int]
+    empty_namespaces: tuple[str, ...]
     takaras: tuple[OutcomeDocument, ...]
 
 

@@ -8,7 +8,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from msgspec import structs
@@ -152,10 +152,10 @@ class Runner:
     def _report(self, report: Report) -> Exit:
         code = exit_code(report, self._settings)
         try:
-            print_report(report, code, self._settings.output)
+            print_report(report, code, self._settings.output, namespaces=self._settings.namespace)
         except OSError as error:
             code = _unprinted(code, error)
-        text = log_summary(report, code)
+        text = log_summary(report, code, self._settings.namespace)
         self._heartbeat.end(code, text)
         return code
 
@@ -184,7 +184,7 @@ def exit_code(report: Report, settings: Settings) -> Exit:
     return code
 
 
-def log_summary(report: Report, code: Exit) -> str:
+def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> str:
     """Write the last line of a pass: what came of it, and every Takara that needs somebody. Gives its text."""
     needs = [_named(each) for each in report.outcomes if each.result in NEEDS_A_PERSON | {Result.FAILED}]
     text = summary(report)
@@ -192,6 +192,8 @@ def log_summary(report: Report, code: Exit) -> str:
         text += f"; need attention: {_shortened(needs)}"
     if report.error is not None:
         text += f"; {report.error}"
+    elif empty := report.empty_of(namespaces):
+        text += f"; no Takaras in: {', '.join(empty)}"
     level = logging.INFO if code == Exit.OK else logging.WARNING if code == Exit.BLOCKED else logging.ERROR
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs}
     log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 import msgspec
@@ -26,13 +26,20 @@ _HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
 Row = tuple[str, str, Result, str]
 
 
-def print_report(report: Report, code: Exit, output: str, stream: TextIO | None = None) -> None:
-    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout. `code`: the process's exit code."""
+def print_report(
+    report: Report, code: Exit, output: str, stream: TextIO | None = None, namespaces: Sequence[str] = ()
+) -> None:
+    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout.
+
+    `code`: the exit code of the process. `namespaces`: those that were asked.
+    """
     stream = sys.stdout if stream is None else stream
     if output == "json":
-        stream.write(msgspec.json.encode(report.document(code)).decode() + "\n")
+        stream.write(msgspec.json.encode(report.document(code, namespaces)).decode() + "\n")
     else:
         _print_table(report, stream, every=output == "wide")
+        if report.error is None and (empty := report.empty_of(namespaces)):
+            stream.write(f"no Takaras in: {', '.join(empty)}\n")
     stream.flush()
 
 
