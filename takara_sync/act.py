@@ -57,6 +57,8 @@ class Handled:
         verdict = self.decision.verdict if isinstance(self.decision, Keep | Block) else None
         if self.failure is not None:
             reason, message = type(self.failure).__name__, str(self.failure)
+        elif self.result == Result.NOT_REACHED:
+            reason, message = "NotReached", "The pass ended before its turn; the next one goes on from here."
         elif self.result in CHANGED or verdict is None:
             reason, message = _why_kept(self.takara) if self.result == Result.SKIPPED else ("", "")
         else:
@@ -77,8 +79,13 @@ def _why_kept(takara: Takara) -> tuple[str, str]:
 def carry_out(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) -> Handled:
     """Do what was decided; read and decide again as often as somebody got in between.
 
+    Where the time is nearly over nothing is begun: what was changed is to be told, or the next pass, which finds no
+    record of it, would change it again and come no further than this one.
+
     Raises nothing that a cluster can cause: what went wrong is the result's `failure`.
     """
+    if isinstance(handled.decision, Create | Apply) and cluster.deadline.nearly_over():
+        return handled
     conflict: Changed | None = None
     for _ in range(ROUNDS):
         try:

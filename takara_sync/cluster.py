@@ -13,6 +13,8 @@ from msgspec import structs
 from takara_sync.errors import Changed, CutShort
 from takara_sync.objects import Deployment, Key, Listing, ManagedFieldsEntry, ObjectMeta, Pod, Takara
 
+_RESERVE = 0.3  # of the time of a pass: for the pods and the statuses of what was changed
+
 
 class Deadline:
     """When a pass has to be over: after `seconds`, or at once when somebody calls `stop`.
@@ -39,6 +41,10 @@ class Deadline:
     def left_for_requests(self) -> float:
         """Seconds that a request in hand still has: a stop lets it finish."""
         return max(0.0, self._end - self._clock())
+
+    def nearly_over(self) -> bool:
+        """Whether what is left is needed to tell what was done: then nothing new is begun."""
+        return self.left() < _RESERVE * self.seconds
 
     def check(self) -> None:
         """Raise CutShort where the pass has to be over."""
