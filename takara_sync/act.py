@@ -135,7 +135,7 @@ def _execute(cluster: Cluster, before: Handled) -> Handled:
         result = Result.INVALID if decision.verdict.reason in INVALID else Result.BLOCKED
     else:
         result = before.result if before.result in CHANGED else _kept(decision)
-    return replace(before, result=result, deployment=decision.deployment, failure=None)
+    return replace(before, result=result, deployment=decision.deployment, applied=None)
 
 
 def _kept(decision: Keep) -> Result:
@@ -177,7 +177,6 @@ def _applied(before: Handled, result: Result, decision: Create | Apply, deployme
         deployment=deployment,
         applied=applied,
         changes=before.changes or found,
-        failure=None,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -106,7 +107,7 @@ def _from_pod(configuration: Configuration) -> None:
             f"The ServiceAccount of this pod cannot be used: {error}",
             "Set automountServiceAccountToken, or give --kubeconfig.",
         ) from error
-    log.info("using the ServiceAccount of this pod, at %s", configuration.host)
+    log.info("using the ServiceAccount of this pod, at %s", _without_userinfo(configuration.host))
 
 
 def _from_kubeconfig(configuration: Configuration, source: str, context: str | None) -> None:
@@ -125,7 +126,11 @@ def _from_kubeconfig(configuration: Configuration, source: str, context: str | N
     if "server" not in loader._cluster:
         raise ConfigurationError(f"The cluster of the context in {source} has no server", _NEXT_STEP)
     _must_have_credentials(loader._user, configuration, source)
-    log.info("using the kubeconfig %s, at %s", source, configuration.host)
+    log.info("using the kubeconfig %s, at %s", source, _without_userinfo(configuration.host))
+
+
+def _without_userinfo(url: str) -> str:
+    return re.sub(r"//[^/@]*@", "//", url)
 
 
 def _safe(error: Exception) -> str:
