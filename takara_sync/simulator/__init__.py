@@ -9,15 +9,14 @@ takara-sync and kubectl's everyday verbs need them.  `tests/contract` holds it t
 
 What it does not promise:
 
-- Field ownership (managedFields, server-side apply) is kept for Deployments and Takaras only, and by field names, not
-  by the full OpenAPI types: the lists and atomic fields that it knows are in `ownership`.
-- The order of items that several writers put into one keyed list, and two ports of one number in a strategic patch.
-- A scale to the size there is already, by the manager who created the Deployment, takes no ownership here.
-- No admission: no policies, webhooks, quota, limits or PodSecurity.  No RBAC: who may do what is the store's `deny`.
-- Validation beyond the CRD's schema, the types of fields and what takara-sync can run into.
-- No watch, no delete of collections, no protobuf or YAML answers; it says so with 501 or 406.
-- Pods run because a tick says so, and are gone as soon as they are deleted; rollouts take the real one's way,
-  not its timing.
+- Field ownership (managedFields, server-side apply) beyond Deployments; Takaras can be applied, no more.  The keyed
+  lists and atomic fields that it knows are in `fields`.
+- The exact words of refusals, and every cause that a real server finds; reasons and field paths are right.
+- Validation and defaults beyond the CRD's schema, the types of fields and what a Deployment of takara-sync has.
+- No admission policies, webhooks, quota or PodSecurity.  No RBAC: who may do what is the store's `deny`.
+- No watch, explain, delete of collections, protobuf or YAML answers; it says so with 501, 404 or 406.
+- Rollouts take the default strategy, whatever is asked for; no pause, no deadline, no history limit.  Pods run because
+  a tick says so, and are gone as soon as they are deleted.
 - Nothing is persisted.
 """
 

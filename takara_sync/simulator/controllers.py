@@ -1,23 +1,28 @@
-"""The controllers: Deployments to ReplicaSets to pods, rollouts, and pods that run because a tick says so.
+"""The controllers: Deployments to ReplicaSets to pods that run because a tick says so; and garbage collection.
 
-After kubernetes `pkg/controller/deployment` and `replicaset`, one step a tick: what a step writes, the next one sees.
+After kubernetes `pkg/controller`, one step a tick: what a step writes, the next one sees.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from typing import TYPE_CHECKING, Any
 
-from takara_sync.simulator import garbage, rollouts
-from takara_sync.simulator.fieldsets import Entry
-from takara_sync.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET, Kind
+import msgspec
+
+from takara_sync.simulator.fields import Entry
+from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, POD, REPLICA_SET, Kind, served
 from takara_sync.simulator.wire import Json, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     from takara_sync.simulator.objects import Objects
 
-_MANAGER = "kube-controller-manager"
+_HASH = "pod-template-hash"
+_COLLECTOR = Entry("kube-controller-manager", "Update", "v1")
+_REVISION = "deployment.kubernetes.io/revision"
 
 
 class Controllers:
@@ -30,8 +35,10 @@ class Controllers:
     def tick(self) -> bool:
         """One step of every controller; whether anything changed."""
         before = self._objects.version
-        garbage.collect(self._objects)
-        self._run_pods()
+        _collect(self._objects)
+        for pod in self._objects.all(POD):
+            if pod["status"].get("phase") == "Pending" and self.runs(pod):
+                self._save(POD, pod, "status", status={**pod["status"], **_running(pod, self._objects.time())})
         sets, pods = self._owned(REPLICA_SET), self._owned(POD)
         for one in self._objects.all(REPLICA_SET):
             self._reconcile_set(one, pods.get(one["metadata"]["uid"], []))
@@ -47,144 +54,194 @@ class Controllers:
     def _owned(self, kind: Kind) -> dict[str, list[Json]]:
         found: dict[str, list[Json]] = {}
         for item in self._objects.all(kind):
-            if owner := _controller(item):
-                found.setdefault(owner["uid"], []).append(item)
+            for owner in item["metadata"].get("ownerReferences", ()):
+                if owner.get("controller"):
+                    found.setdefault(owner["uid"], []).append(item)
         return found
 
-    def _save(self, kind: Kind, old: Json, subresource: str = "", **changed: Any) -> None:
-        if all(old.get(key) == value for key, value in changed.items()):
-            return
-        writer = Entry(_MANAGER, "Update", kind.api_version, subresource, self._objects.time())
-        self._objects.update(kind, old, {**old, **changed}, writer)
+    def _writer(self, kind: Kind, subresource: str = "") -> Entry:
+        return Entry("kube-controller-manager", "Update", kind.api_version, subresource, self._objects.time())
 
-    def _create(self, kind: Kind, owner_kind: Kind, owner: Json, value: Json) -> None:
-        made = owner["metadata"]
-        reference = {
-            "apiVersion": owner_kind.api_version,
-            "kind": owner_kind.kind,
-            "name": made["name"],
-            "uid": made["uid"],
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-        metadata = {**value["metadata"], "namespace": made["namespace"], "ownerReferences": [reference]}
-        writer = Entry(_MANAGER, "Update", kind.api_version, "", self._objects.time())
+    def _save(self, kind: Kind, old: Json, subresource: str = "", **changed: Any) -> None:
+        if any(old.get(key) != value for key, value in changed.items()):
+            self._objects.update(kind, old, {**old, **changed}, self._writer(kind, subresource))
+
+    def _create(self, kind: Kind, owner: Json, metadata: Json, spec: Json) -> None:
+        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
+        reference |= {"uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
+        place = {"namespace": owner["metadata"]["namespace"], "ownerReferences": [reference]}
         try:
-            self._objects.create(kind, {**value, "metadata": metadata}, writer)
+            self._objects.create(kind, {"metadata": {**metadata, **place}, "spec": spec}, self._writer(kind))
         except Refusal:  # a namespace that goes away; nothing else can refuse it
             return
 
-    # -- pods -----------------------------------------------------------------------------------------------------
-
-    def _run_pods(self) -> None:
-        for pod in self._objects.all(POD):
-            if (
-                pod["status"].get("phase") == "Pending"
-                and self.runs(pod)
-                and "deletionTimestamp" not in pod["metadata"]
-            ):
-                self._save(POD, pod, "status", status={**pod["status"], **_running(pod, self._objects.time())})
-
-    # -- ReplicaSets ----------------------------------------------------------------------------------------------
-
     def _reconcile_set(self, one: Json, pods: list[Json]) -> None:
-        alive = [
-            pod
-            for pod in pods
-            if "deletionTimestamp" not in pod["metadata"] and pod["status"].get("phase") not in ("Succeeded", "Failed")
-        ]
-        if "deletionTimestamp" not in one["metadata"]:
-            for _ in range(one["spec"]["replicas"] - len(alive)):
-                self._create(POD, REPLICA_SET, one, _pod(self._objects, one))
-            doomed = sorted(alive, key=_is_ready)[: max(0, len(alive) - one["spec"]["replicas"])]
-            for pod in doomed:
+        template, size, prefix = one["spec"]["template"], one["spec"]["replicas"], f"{one['metadata']['name']}-"
+        alive = [pod for pod in pods if _stays(pod) and pod["status"].get("phase") not in ("Succeeded", "Failed")]
+        if _stays(one):
+            for _ in range(size - len(alive)):
+                self._create(POD, one, {**template["metadata"], "generateName": prefix}, template["spec"])
+            for pod in sorted(alive, key=_runs)[: max(0, len(alive) - size)]:
                 self._objects.delete(POD, pod)
-        ready = sum(map(_is_ready, alive))
-        counts = {
-            "replicas": len(alive),
-            "fullyLabeledReplicas": len(alive),
-            "readyReplicas": ready,
-            "availableReplicas": ready,
-        }
-        status = {key: count for key, count in counts.items() if count or key == "replicas"}
-        status |= {"observedGeneration": one["metadata"]["generation"], "terminatingReplicas": 0}
-        self._save(REPLICA_SET, one, "status", status=status)
-
-    # -- Deployments ----------------------------------------------------------------------------------------------
+        counts = {"replicas": len(alive), "readyReplicas": sum(map(_runs, alive))}
+        self._save(REPLICA_SET, one, "status", status=counts)
 
     def _reconcile_deployment(self, one: Json, sets: list[Json]) -> None:
-        hashed = rollouts.template_hash(one["spec"]["template"])
-        new = next((item for item in sets if item["metadata"]["labels"].get(rollouts.HASH) == hashed), None)
+        hashed = _template_hash(one["spec"]["template"])
+        new = next((item for item in sets if item["metadata"]["labels"].get(_HASH) == hashed), None)
         old = [item for item in sets if item is not new]
-        paused = one["spec"].get("paused", False)
-        if "deletionTimestamp" not in one["metadata"] and not paused:
-            self._roll(one, new, old)
-        elif paused and (active := [item for item in sets if item["spec"]["replicas"]]):
-            others = sum(item["spec"]["replicas"] for item in active[:-1])
-            self._resize(active[-1], one["spec"]["replicas"] - others)
-        self._tell(one, new, old)
-
-    def _roll(self, one: Json, new: Json | None, old: list[Json]) -> None:
-        wanted, sizes = rollouts.rolled(one, new, old)
-        if new is None:
-            self._create(REPLICA_SET, DEPLOYMENT, one, rollouts.replica_set(one, wanted, old))
-            return
-        self._resize(new, wanted)
-        for item, size in zip(old, sizes, strict=True):
-            self._resize(item, size)
-        idle = [item for item in old if not item["spec"]["replicas"] and not item["status"].get("replicas")]
-        surplus = max(0, len(idle) - one["spec"]["revisionHistoryLimit"])
-        for item in sorted(idle, key=rollouts.revision)[:surplus]:
-            self._objects.delete(REPLICA_SET, item)
-
-    def _resize(self, one: Json, size: int) -> None:
-        if one["spec"]["replicas"] != size:
-            self._save(REPLICA_SET, one, spec={**one["spec"], "replicas": max(0, size)})
-
-    def _tell(self, one: Json, new: Json | None, old: list[Json]) -> None:
         metadata = one["metadata"]
-        if new and not one["spec"].get("paused"):
-            numbered = {rollouts.REVISION: str(rollouts.revision(new) or 1)}
-            metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), **numbered}}
-        status = rollouts.status(one, new, old, self._objects.time())
+        if _stays(one):
+            wanted, sizes = _rolled(one, new, old)
+            if new is None:
+                revision = max(map(_revision, old), default=0) + 1
+                self._create(REPLICA_SET, one, *_replica_set(one, hashed, wanted, revision))
+            else:
+                for item, size in zip([new, *old], [wanted, *sizes], strict=True):
+                    self._save(REPLICA_SET, item, spec={**item["spec"], "replicas": size})
+                numbered = {**metadata.get("annotations", {}), _REVISION: str(_revision(new))}
+                metadata = {**metadata, "annotations": numbered}
+        status = _status(one, new, sets, self._objects.time())
         self._save(DEPLOYMENT, one, "status", status=status, metadata=metadata)
 
 
-def _controller(item: Json) -> Json | None:
-    owners: Iterable[Json] = item["metadata"].get("ownerReferences", ())
-    return next((owner for owner in owners if owner.get("controller")), None)
+def _stays(item: Json) -> bool:
+    return "deletionTimestamp" not in item["metadata"]
 
 
-def _pod(objects: Objects, one: Json) -> Json:
-    template, prefix = one["spec"]["template"], f"{one['metadata']['name']}-"
-    return {
-        "metadata": {**template["metadata"], "name": objects.generated(prefix), "generateName": prefix},
-        "spec": template["spec"],
-    }
-
-
-def _is_ready(pod: Json) -> bool:
-    return any(item["type"] == "Ready" and item["status"] == "True" for item in pod["status"].get("conditions", ()))
+def _runs(pod: Json) -> bool:
+    return bool(pod["status"].get("phase") == "Running")
 
 
 def _running(pod: Json, now: str) -> Json:
-    kinds = ("Initialized", "ContainersReady", "PodScheduled", "Ready")
-    states = [
-        {
-            "name": item["name"],
-            "image": item["image"],
-            "imageID": "",
-            "ready": True,
-            "started": True,
-            "restartCount": 0,
-            "state": {"running": {"startedAt": now}},
-            "lastState": {},
-        }
-        for item in pod["spec"]["containers"]
+    started = {"ready": True, "restartCount": 0, "state": {"running": {"startedAt": now}}}
+    states = [{"name": item["name"], "image": item["image"], **started} for item in pod["spec"]["containers"]]
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": now}
+    return {"phase": "Running", "startTime": now, "containerStatuses": states, "conditions": [ready]}
+
+
+def _template_hash(template: Json) -> str:
+    """The name of a template, in the alphabet of the real one; what it hashes is its own affair."""
+    digest = hashlib.sha256(msgspec.json.encode(template, order="deterministic")).digest()
+    return "".join("bcdfghjklmnpqrstvwxz2456789"[byte % 27] for byte in digest[:10])
+
+
+def _revision(item: Json) -> int:
+    return int(item["metadata"].get("annotations", {}).get(_REVISION, "1"))
+
+
+def _replica_set(one: Json, hashed: str, size: int, revision: int) -> tuple[Json, Json]:
+    """Metadata and spec of the ReplicaSet for a Deployment's template as it is now."""
+    template, selector = one["spec"]["template"], one["spec"]["selector"]
+    labels = {**template["metadata"].get("labels", {}), _HASH: hashed}
+    name = f"{one['metadata']['name'][: 252 - len(hashed)]}-{hashed}"
+    labelled = {**template, "metadata": {**template["metadata"], "labels": labels}}
+    selecting = {**selector, "matchLabels": {**selector.get("matchLabels", {}), _HASH: hashed}}
+    metadata = {"name": name, "labels": labels, "annotations": {_REVISION: str(revision)}}
+    return metadata, {"replicas": size, "template": labelled, "selector": selecting}
+
+
+def _rolled(one: Json, new: Json | None, old: list[Json]) -> tuple[int, list[int]]:
+    """The size that the new ReplicaSet may have by now, and the sizes of the old ones: by the default strategy."""
+    size, current = one["spec"]["replicas"], new["spec"]["replicas"] if new else 0
+    room = max(0, size + math.ceil(size / 4) - current - sum(item["spec"]["replicas"] for item in old))
+    spare = max(0, sum(map(_ready, [*old, *([new] if new else [])])) - size + size // 4)
+    sizes = []
+    for item in old:  # pods that are not ready cost nothing to take away
+        idle = item["spec"]["replicas"] - _ready(item)
+        cut = min(item["spec"]["replicas"], idle + spare)
+        spare -= max(0, cut - idle)
+        sizes.append(item["spec"]["replicas"] - cut)
+    return min(size, current + room), sizes
+
+
+def _ready(item: Json) -> int:
+    return int(item["status"].get("readyReplicas", 0))
+
+
+def _status(one: Json, new: Json | None, sets: list[Json], now: str) -> Json:
+    size, ready, updated = one["spec"]["replicas"], sum(map(_ready, sets)), new["status"]["replicas"] if new else 0
+    counts = {
+        "replicas": sum(item["status"]["replicas"] for item in sets),
+        "updatedReplicas": updated,
+        "readyReplicas": ready,
+        "availableReplicas": ready,
+        "unavailableReplicas": max(0, size - ready),
+    }
+    enough = ready >= size - size // 4
+    done = new and updated == counts["replicas"] == ready == size
+    told = [
+        ("Available", str(enough), "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"),
+        ("Progressing", "True", "NewReplicaSetAvailable" if done else "ReplicaSetUpdated"),
     ]
     return {
-        "phase": "Running",
-        "startTime": now,
-        "containerStatuses": states,
-        "conditions": [{"type": kind, "status": "True", "lastTransitionTime": now} for kind in kinds],
+        "observedGeneration": one["metadata"]["generation"],
+        "terminatingReplicas": 0,  # pods are gone as soon as they are deleted
+        **{key: count for key, count in counts.items() if count},
+        "conditions": [_condition(one, *condition, now) for condition in told],
     }
+
+
+def _condition(one: Json, of: str, status: str, reason: str, now: str) -> Json:
+    last: Json = next((item for item in one["status"].get("conditions", ()) if item["type"] == of), {})
+    since = last["lastTransitionTime"] if last.get("status") == status else now
+    updated = last["lastUpdateTime"] if last.get("reason") == reason else now
+    return {"type": of, "status": status, "reason": reason, "lastTransitionTime": since, "lastUpdateTime": updated}
+
+
+def _collect(objects: Objects) -> None:
+    """One round: dependents of what is gone go, and what waited for them goes after them."""
+    for kind, item in _everything(objects):
+        metadata = item["metadata"]
+        owners = metadata.get("ownerReferences", [])
+        alive = [owner for owner in owners if not owner_is_gone(objects, metadata["namespace"], owner)]
+        if owners and not alive:
+            objects.delete(kind, item)
+        elif alive != owners:
+            _change(objects, kind, item, ownerReferences=alive)
+    for kind, item in _everything(objects):
+        waits = {"foregroundDeletion", "orphan"} & {*item["metadata"].get("finalizers", ())}
+        if waits and not _waiting(objects, item, orphan="orphan" in waits):
+            rest = [one for one in item["metadata"]["finalizers"] if one not in waits]
+            _change(objects, kind, item, finalizers=rest)
+    for namespace in objects.all(NAMESPACE):
+        if "deletionTimestamp" in namespace["metadata"]:
+            held = [*_everything(objects, namespace["metadata"]["name"])]
+            for kind, item in held:
+                objects.delete(kind, item)
+            if not held:
+                objects.remove(NAMESPACE, namespace)
+
+
+def owner_is_gone(objects: Objects, namespace: str, owner: Json) -> bool:
+    """Whether no object of that kind and name has the owner's uid; a kind that is not served is never gone."""
+    kind = next((one for one in served() if (one.api_version, one.kind) == (owner["apiVersion"], owner["kind"])), None)
+    found = kind and objects.get(kind, namespace, owner["name"])
+    return kind is not None and (not found or found["metadata"]["uid"] != owner["uid"])
+
+
+def _everything(objects: Objects, namespace: str = "") -> Iterator[tuple[Kind, Json]]:
+    """Every object as it is when its turn comes."""
+    for kind in (one for one in served() if one.namespaced):
+        for item in objects.all(kind, namespace):
+            if stands := objects.get(kind, item["metadata"]["namespace"], item["metadata"]["name"]):
+                yield kind, stands
+
+
+def _change(objects: Objects, kind: Kind, item: Json, **metadata: list[Json]) -> None:
+    objects.update(kind, item, {**item, "metadata": {**item["metadata"], **metadata}}, _COLLECTOR)
+
+
+def _waiting(objects: Objects, owner: Json, *, orphan: bool) -> bool:
+    """Carries a foreground or orphaning deletion on; whether a dependent still holds it up."""
+    waiting = False
+    for kind, item in _everything(objects, owner["metadata"]["namespace"]):
+        owners = item["metadata"].get("ownerReferences", [])
+        kept = [one for one in owners if one["uid"] != owner["metadata"]["uid"]]
+        if kept != owners and (orphan or kept):
+            _change(objects, kind, item, ownerReferences=kept)
+        elif kept != owners:
+            waiting |= any(one.get("blockOwnerDeletion") for one in owners)
+            if "deletionTimestamp" not in item["metadata"]:
+                objects.delete(kind, item, "Foreground")
+    return waiting

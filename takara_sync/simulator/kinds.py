@@ -1,13 +1,15 @@
-"""The kinds that the simulator serves, and the Takara's schema, which is read from its CRD."""
+"""The kinds that the simulator serves, and their schemas: the Takara's from its CRD, the others' from the client."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
+
+from takara_sync.simulator.fields import KEYS
 
 if TYPE_CHECKING:
     from takara_sync.simulator.wire import Json
@@ -21,15 +23,13 @@ class Kind:
     version: str
     kind: str
     plural: str
-    namespaced: bool = True
+    short_name: str
     model: str = ""
-    short_names: tuple[str, ...] = ()
+    namespaced: bool = True
     subresources: tuple[str, ...] = ("status",)
-    categories: tuple[str, ...] = ()
-    tracked: bool = False  # field ownership is kept
-    schema: Json = field(default_factory=dict, compare=False)  # of a custom resource
+    crd: Json = field(default_factory=dict, compare=False)  # the schema of a custom resource
     columns: tuple[Json, ...] = field(default=(), compare=False)
-    size_path: tuple[str, ...] = ("spec", "replicas")
+    size_field: str = "replicas"  # of the spec
 
     @property
     def api_version(self) -> str:
@@ -42,53 +42,83 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
-    def custom(self) -> bool:
-        """Whether a CRD defines it."""
-        return bool(self.schema)
+    def schema(self) -> Json:
+        """What its objects may look like."""
+        return self.crd or schema_of(self.model)
 
 
-DEPLOYMENT = Kind(
-    "apps",
-    "v1",
-    "Deployment",
-    "deployments",
-    model="V1Deployment",
-    short_names=("deploy",),
-    categories=("all",),
-    subresources=("status", "scale"),
-    tracked=True,
-)
-REPLICA_SET = Kind(
-    "apps", "v1", "ReplicaSet", "replicasets", model="V1ReplicaSet", short_names=("rs",), categories=("all",)
-)
-POD = Kind("", "v1", "Pod", "pods", model="V1Pod", short_names=("po",), categories=("all",))
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False, model="V1Namespace", short_names=("ns",))
-EVENT = Kind("", "v1", "Event", "events", model="CoreV1Event", short_names=("ev",), subresources=())
-_ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", "deploy", "V1Deployment", subresources=("status", "scale"))
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet")
+POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod")
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "ns", "V1Namespace", namespaced=False)
+EVENT = Kind("", "v1", "Event", "events", "ev", "CoreV1Event", subresources=())
+
+_PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean", "float": "number"}
+_SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
+_QUANTITIES = {"additionalProperties": {"format": "quantity"}}
+_SIZE = {"replicas": {"minimum": 0}}
+_MORE: dict[str, Json] = {  # what the server checks and the models do not tell, by model and field
+    "V1ObjectMeta": {"name": {"pattern": _SUBDOMAIN}, "labels": _LABELS},
+    "V1LabelSelector": {"matchLabels": _LABELS},
+    "V1ResourceRequirements": {"limits": _QUANTITIES, "requests": _QUANTITIES},
+    "V1DeploymentSpec": _SIZE,
+    "V1ReplicaSetSpec": _SIZE,
+    "V1ScaleSpec": _SIZE,
+}
+_REQUIRED = {
+    "V1OwnerReference": ("apiVersion", "kind", "name", "uid"),
+    "V1DeploymentSpec": ("selector", "template"),
+    "V1PodSpec": ("containers",),
+    "V1Container": ("name", "image"),
+}
 
 
 @cache
-def takara() -> Kind:
+def schema_of(model: str) -> Json:
+    """The structural schema of a type of the Kubernetes client: `V1Deployment`, `List[V1Container]`, `str`, ..."""
+    if model == "object":
+        return {}
+    if model in _PLAIN:
+        return {"type": _PLAIN[model]}
+    if model.startswith("List["):
+        return {"type": "array", "items": schema_of(model[5:-1])}
+    if model.startswith("Dict["):
+        return {"type": "object", "additionalProperties": schema_of(model.split(", ")[1][:-1])}
+    from kubernetes.client import models  # noqa: PLC0415 - 0.4 s and 25 MiB, only for those who use the simulator
+
+    found, properties = getattr(models, model), {}
+    for attribute, of in found.openapi_types.items():
+        name = found.attribute_map[attribute]
+        keyed = {"x-kubernetes-list-map-keys": KEYS[name]} if name in KEYS else {}
+        properties[name] = {**schema_of(of), **keyed, **_MORE.get(model, {}).get(name, {})}
+    return {"type": "object", "properties": properties, "required": _REQUIRED.get(model, ())}
+
+
+@cache
+def takara(*, schemaless: bool = False) -> Kind:
     """The Takara, as k8s/crd/takara.yaml defines it (in the package through the link takara_sync/k8s)."""
     text = files("takara_sync").joinpath("k8s/crd/takara.yaml").read_text(encoding="utf-8")
     spec: dict[str, Any] = yaml.safe_load(text)["spec"]
     version, names = spec["versions"][0], spec["names"]
-    size_path = tuple(version["subresources"]["scale"]["specReplicasPath"].strip(".").split("."))
+    schema: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {}}
+    if not schemaless:
+        schema = version["schema"]["openAPIV3Schema"]
+    schema["properties"]["metadata"] = schema_of("V1ObjectMeta")
     return Kind(
         spec["group"],
         version["name"],
         names["kind"],
         names["plural"],
-        short_names=tuple(names["shortNames"]),
+        names["shortNames"][0],
         subresources=tuple(version["subresources"]),
-        tracked=True,
-        schema=version["schema"]["openAPIV3Schema"],
+        crd=schema,
         columns=tuple(version["additionalPrinterColumns"]),
-        size_path=size_path,
+        size_field=version["subresources"]["scale"]["specReplicasPath"].rpartition(".")[2],
     )
 
 
 def served(*, crd: bool | Literal["schemaless"] = True) -> tuple[Kind, ...]:
     """All kinds; without the Takara's CRD, or with one that lets everything in, where `crd` says so."""
-    custom = replace(takara(), schema=_ANYTHING) if crd == "schemaless" else takara()
-    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, EVENT, *((custom,) if crd else ()))
+    custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
+    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, EVENT, *custom)

@@ -8,36 +8,28 @@ from __future__ import annotations
 
 import random
 import uuid
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from takara_sync.simulator import fieldsets, ownership
+from takara_sync.simulator import fields
 from takara_sync.simulator.admission import admit
-from takara_sync.simulator.fieldsets import Entry
-from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, POD, REPLICA_SET, Kind, takara
-from takara_sync.simulator.rules import changes_generation, check_uid, check_version, fresh, isolated, same
-from takara_sync.simulator.wire import Json, Refusal, cause, details, forbidden, not_found
+from takara_sync.simulator.fields import SYSTEM, Entry
+from takara_sync.simulator.kinds import DEPLOYMENT, EVENT, NAMESPACE, POD, REPLICA_SET, Kind
+from takara_sync.simulator.wire import Json, cause, invalid, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
-
-_SERVERS = (
-    "uid",
-    "creationTimestamp",
-    "generation",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "namespace",
-    "name",
-    "selfLink",
-    "resourceVersion",
-)
-_EMPTY: Json = {
-    "metadata": {},
-    "spec": {"strategy": {}, "template": {"metadata": {}, "spec": {"containers": []}}},
-    "status": {},
+_TEMPLATE: Json = {"metadata": {}, "spec": {"containers": []}}
+# What has no owner of its own in a new built-in object, and the status that it starts with.
+_BLANK: Json = {"metadata": {}, "spec": {"strategy": {}, "template": _TEMPLATE}, "status": {}}
+_FIRST: dict[Kind, Json] = {
+    DEPLOYMENT: {},
+    REPLICA_SET: {"replicas": 0},
+    POD: {"phase": "Pending", "qosClass": "BestEffort"},
+    NAMESPACE: {"phase": "Active"},
 }
 
 
@@ -46,7 +38,7 @@ class Objects:
 
     def __init__(self, now: Callable[[], datetime], seed: int | None = None) -> None:
         self.version = 1
-        self.random = random.Random(seed)  # noqa: S311 - uids and pod names, not secrets
+        self._random = random.Random(seed)  # noqa: S311 - uids and pod names, not secrets
         self._now = now
         self._held: dict[Kind, dict[tuple[str, str], Json]] = {}
 
@@ -61,7 +53,7 @@ class Objects:
     def find(self, kind: Kind, namespace: str, name: str) -> Json:
         """The object.  Raises Refusal 404."""
         if (found := self.get(kind, namespace, name)) is None:
-            raise not_found(kind, name)
+            raise refused(404, "NotFound", kind, name, "not found")
         return found
 
     def all(self, kind: Kind, namespace: str = "") -> list[Json]:
@@ -70,91 +62,71 @@ class Objects:
         keys = sorted(held, key="/".join)
         return [held[key] for key in keys if not namespace or key[0] == namespace]
 
-    def create(
-        self,
-        kind: Kind,
-        value: Json,
-        writer: Entry,
-        *,
-        entries: list[Entry] | None = None,
-        dry_run: bool = False,
-    ) -> Json:
-        """Stores a new object.  Raises Refusal: 404 or 403 for its namespace, 409 where there is one, 422."""
-        metadata: Json = {key: item for key, item in value["metadata"].items() if key not in _SERVERS}
-        metadata["name"] = value["metadata"].get("name") or self.generated(value["metadata"].get("generateName", ""))
-        if kind.namespaced:
-            metadata["namespace"] = value["metadata"]["namespace"]
-            self._check_namespace(kind, metadata)
-        if self.get(kind, metadata.get("namespace", ""), metadata["name"]):
-            raise Refusal(
-                409,
-                "AlreadyExists",
-                f'{kind.resource} "{metadata["name"]}" already exists',
-                details(kind, metadata["name"]),
-            )
-        metadata |= {
-            "uid": str(uuid.UUID(int=self.random.getrandbits(128), version=4)),
-            "creationTimestamp": self.time(),
-        }
-        if kind in (DEPLOYMENT, REPLICA_SET, POD, takara()):
-            metadata["generation"] = 1
-        new = admit(kind, fresh(kind, {**value, "metadata": metadata}), None)
-        blank: Json = {} if kind.custom else _EMPTY
-        return self._put(kind, self._with_fields(kind, blank, new, writer, entries), dry_run=dry_run)
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """What is written in here is forgotten: a dry run."""
+        version, held = self.version, {kind: {**found} for kind, found in self._held.items()}
+        try:
+            yield
+        finally:
+            self.version, self._held = version, held
 
-    def generated(self, prefix: str) -> str:
+    def create(self, kind: Kind, value: Json, writer: Entry, entries: list[Entry] | None = None) -> Json:
+        """Stores a new object.  Raises Refusal: 404 or 403 for its namespace, 409 where there is one, 422."""
+        said = value["metadata"]
+        name = said.get("name") or self._generated(said.get("generateName", ""))
+        metadata = {key: item for key, item in said.items() if key not in SYSTEM} | {"name": name}
+        if kind.namespaced:
+            metadata["namespace"] = said["namespace"]
+            self._check_namespace(kind, metadata)
+        if self.get(kind, metadata.get("namespace", ""), name):
+            raise refused(409, "AlreadyExists", kind, name, "already exists")
+        uid = uuid.UUID(int=self._random.getrandbits(128), version=4)
+        metadata |= {"uid": str(uid), "creationTimestamp": self.time()}
+        metadata |= {} if kind in (NAMESPACE, EVENT) else {"generation": 1}
+        rest = {key: item for key, item in value.items() if key != "status" or not kind.subresources}
+        first = {"status": _FIRST[kind]} if kind in _FIRST else {}
+        new = admit(kind, {**rest, **first, "metadata": metadata}, None)
+        return self._put(kind, self._with_fields(kind, {}, new, writer, entries))
+
+    def _generated(self, prefix: str) -> str:
         """A name from `generateName`: at most 63 characters, five of them random.  Empty where there is no prefix."""
-        return prefix[:58] + "".join(self.random.choices("bcdfghjklmnpqrstvwxz2456789", k=5)) if prefix else ""
+        return prefix[:58] + "".join(self._random.choices("bcdfghjklmnpqrstvwxz2456789", k=5)) if prefix else ""
 
     def _check_namespace(self, kind: Kind, metadata: Json) -> None:
-        namespace = self.find(NAMESPACE, "", metadata["namespace"])
-        if "deletionTimestamp" in namespace["metadata"]:
-            name = metadata["namespace"]
-            raise forbidden(
-                kind,
-                metadata["name"],
-                f"unable to create new content in namespace {name} because it is being terminated",
-                [cause("NamespaceTerminating", "metadata.namespace", f"namespace {name} is being terminated")],
-            )
+        namespace = metadata["namespace"]
+        if "deletionTimestamp" in self.find(NAMESPACE, "", namespace)["metadata"]:
+            words = f"namespace {namespace} is being terminated"
+            causes = [cause("NamespaceTerminating", "metadata.namespace", words)]
+            raise refused(403, "Forbidden", kind, metadata["name"], f"is forbidden: {words}", causes)
 
-    def update(
-        self,
-        kind: Kind,
-        old: Json,
-        value: Json,
-        writer: Entry,
-        *,
-        entries: list[Entry] | None = None,
-        dry_run: bool = False,
-    ) -> Json:
+    def update(self, kind: Kind, old: Json, value: Json, writer: Entry, entries: list[Entry] | None = None) -> Json:
         """Stores a changed object; where nothing changes, nothing moves.
 
         `entries` are the owners after an apply; else they follow from what changed.  Raises Refusal 409 for a stale
         resourceVersion, 422.
         """
         check_version(kind, old, value)
-        if not (kind.custom and writer.subresource):
-            check_uid(kind, old, value)
         new = isolated(kind, old, value, writer.subresource)
-        kept = {key: old["metadata"][key] for key in _SERVERS if key in old["metadata"]}
-        stated = {key: item for key, item in new["metadata"].items() if key not in _SERVERS and item not in ({}, [])}
+        check_uid(kind, old, new)
+        kept = {key: old["metadata"][key] for key in SYSTEM if key in old["metadata"]}
+        stated = {key: item for key, item in new["metadata"].items() if key not in SYSTEM and item not in ({}, [])}
         new = admit(kind, {**new, "metadata": stated | kept}, old)
         new = self._with_fields(kind, old, new, writer, entries)
         if same(old, new):
             return old
         if writer.subresource != "status" and changes_generation(kind, old, new) and "generation" in kept:
             new["metadata"]["generation"] = old["metadata"]["generation"] + 1
-        return self._put(kind, new, dry_run=dry_run)
+        return self._put(kind, new)
 
     def _with_fields(self, kind: Kind, old: Json, new: Json, writer: Entry, entries: list[Entry] | None) -> Json:
         metadata = {key: item for key, item in new["metadata"].items() if key != "managedFields"}
-        if kind.tracked:
+        if "scale" in kind.subresources:
             if entries is None:
                 live = self.entries(old, new)
                 # A server adds no entry to an object whose entries were cleared, until the first apply.
-                cleared = not live and "uid" in old["metadata"] if old else False
-                entries = [] if cleared else ownership.updated(live, old, new, writer)
-            if encoded := fieldsets.encode(entries):
+                entries = fields.updated(live, old or blank(kind), new, writer) if live or not old else []
+            if encoded := fields.encode(entries):
                 metadata["managedFields"] = encoded
         return {**new, "metadata": metadata}
 
@@ -163,9 +135,9 @@ class Objects:
         said = new["metadata"].get("managedFields")
         if said == [{}]:  # how a client clears them
             return []
-        for fields in (said, old.get("metadata", {}).get("managedFields")):
+        for stated in (said, old.get("metadata", {}).get("managedFields")):
             try:
-                if found := fieldsets.decode(fields or []):
+                if found := fields.decode(stated or []):
                     return found
             except (KeyError, TypeError, AttributeError):
                 continue
@@ -173,41 +145,83 @@ class Objects:
 
     def before_first_apply(self, kind: Kind, live: Json, writer: Entry) -> list[Entry]:
         """The entry that keeps what an object without managedFields held before its first apply."""
-        blank: Json = {} if kind.custom else _EMPTY
-        before = replace(writer, manager=ownership.BEFORE_FIRST_APPLY, operation="Update")
-        return ownership.updated([], blank, live, before)
+        return fields.updated([], blank(kind), live, replace(writer, manager="before-first-apply", operation="Update"))
 
-    def delete(self, kind: Kind, old: Json, policy: str = "Background", *, dry_run: bool = False) -> Json | None:
+    def delete(self, kind: Kind, old: Json, policy: str = "Background") -> Json | None:
         """Deletes an object; answers it where finalizers keep it for now, else None."""
         metadata = old["metadata"]
         added = {"Foreground": ["foregroundDeletion"], "Orphan": ["orphan"]}.get(policy, [])
         finalizers = list(dict.fromkeys([*metadata.get("finalizers", []), *added]))
         if not finalizers and kind != NAMESPACE:
-            if not dry_run:
-                self.remove(kind, old)
+            self.remove(kind, old)
             return None
         marked = {**metadata, **({"finalizers": finalizers} if finalizers else {})}
         if "deletionTimestamp" not in metadata:
             marked |= {"deletionTimestamp": self.time(), "deletionGracePeriodSeconds": 0}
             marked |= {"generation": metadata["generation"] + 1} if "generation" in metadata else {}
         new = {**old, "metadata": marked, **({"status": {"phase": "Terminating"}} if kind == NAMESPACE else {})}
-        return old if same(old, new) else self._put(kind, new, dry_run=dry_run)
+        return old if same(old, new) else self._put(kind, new)
 
     def remove(self, kind: Kind, old: Json) -> None:
         """Takes an object away without asking, as the last finalizer's end does."""
         self.version += 1
         del self._held[kind][(old["metadata"].get("namespace", ""), old["metadata"]["name"])]
 
-    def _put(self, kind: Kind, new: Json, *, dry_run: bool) -> Json:
-        metadata = {**new["metadata"], "resourceVersion": str(self.version + 1)}
-        stored = {"apiVersion": kind.api_version, "kind": kind.kind, **new, "metadata": metadata}
-        if dry_run:
-            metadata["resourceVersion"] = new["metadata"].get("resourceVersion", "")
-            return stored
+    def _put(self, kind: Kind, new: Json) -> Json:
         self.version += 1
-        key = metadata.get("namespace", ""), metadata["name"]
+        metadata = {**new["metadata"], "resourceVersion": str(self.version)}
+        stored = {"apiVersion": kind.api_version, "kind": kind.kind, **new, "metadata": metadata}
+        self._held.setdefault(kind, {})[metadata.get("namespace", ""), metadata["name"]] = stored
         if "deletionTimestamp" in metadata and not metadata.get("finalizers") and kind != NAMESPACE:
-            self._held[kind].pop(key)
-        else:
-            self._held.setdefault(kind, {})[key] = stored
+            self.remove(kind, stored)
         return stored
+
+
+def blank(kind: Kind) -> Json:
+    """What nobody owns for having created it."""
+    return {} if kind.crd else _BLANK
+
+
+def changes_generation(kind: Kind, old: Json, new: Json) -> bool:
+    """Whether a write means another desire: the spec, and a Deployment's annotations."""
+    if kind == DEPLOYMENT and old["metadata"].get("annotations") != new["metadata"].get("annotations"):
+        return True
+    return bool(old.get("spec") != new.get("spec"))
+
+
+def check_uid(kind: Kind, old: Json, new: Json) -> None:
+    """Raises Refusal 422 where the write names another incarnation of the object."""
+    wanted = new["metadata"].get("uid")
+    if wanted and wanted != old["metadata"]["uid"]:
+        told = cause("FieldValueInvalid", "metadata.uid", f'Invalid value: "{wanted}": field is immutable')
+        raise invalid(kind, old["metadata"]["name"], [told])
+
+
+def check_version(kind: Kind, old: Json, new: Json) -> None:
+    """Raises Refusal 409 where the write was made for another resourceVersion."""
+    if new["metadata"].get("resourceVersion") not in (None, "", "0", old["metadata"]["resourceVersion"]):
+        raise refused(409, "Conflict", kind, old["metadata"]["name"], "has been modified; please apply to the latest")
+
+
+def isolated(kind: Kind, old: Json, new: Json, subresource: str) -> Json:
+    """The write without what its endpoint does not write: the status here, all but the status there."""
+    if not kind.subresources:
+        return new
+    status, rest, metadata = (new, old, old["metadata"]) if subresource == "status" else (old, new, new["metadata"])
+    if subresource == "status" and kind.crd:  # nothing but the status and managedFields
+        metadata = {**metadata, "managedFields": new["metadata"].get("managedFields", [])}
+    elif subresource == "status":
+        metadata = {**new["metadata"], "labels": metadata.get("labels", {})}
+    kept = {key: item for key, item in rest.items() if key != "status"} | {"metadata": metadata}
+    return kept | ({"status": status["status"]} if "status" in status else {})
+
+
+def same(old: Json, new: Json) -> bool:
+    """Whether a write changes nothing but the times of managedFields."""
+
+    def comparable(value: Json) -> Json:
+        entries = [{**item, "time": None} for item in value["metadata"].get("managedFields", [])]
+        metadata = {**value["metadata"], "managedFields": entries, "resourceVersion": None}
+        return {**value, "apiVersion": None, "kind": None, "metadata": metadata}
+
+    return comparable(old) == comparable(new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import http.server
 import logging
 import threading
@@ -16,12 +15,9 @@ from takara_sync.simulator.store import Store
 from takara_sync.simulator.wire import Answer, Refusal, Request
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
 _BODY_LIMIT = 3 * 1024 * 1024  # bytes, as the real server's
-_ZIP_FROM = 128 * 1024  # bytes, as the real server's
-_IDLE_SECONDS = 60
 _log = logging.getLogger(__name__)
 
 
@@ -49,9 +45,7 @@ class Simulator:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._http.shutdown()
         self._http.server_close()
@@ -65,21 +59,13 @@ class Simulator:
 
     def kubeconfig(self, user: str = "demo", namespace: str = "default") -> str:
         """A kubeconfig in YAML: the token is the user's name, as a store without tokens takes it."""
-        return yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "simulator",
-                "clusters": [{"name": "simulator", "cluster": {"server": self.url}}],
-                "users": [{"name": user, "user": {"token": user, "as": user}}],
-                "contexts": [
-                    {
-                        "name": "simulator",
-                        "context": {"cluster": "simulator", "user": user, "namespace": namespace},
-                    }
-                ],
-            }
-        )
+        told: dict[str, Any] = {
+            "cluster": {"server": self.url},
+            "user": {"token": user, "as": user},
+            "context": {"cluster": "simulator", "user": "simulator", "namespace": namespace},
+        }
+        lists = {f"{key}s": [{"name": "simulator", key: value}] for key, value in told.items()}
+        return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "simulator", **lists})
 
     def handle(self, request: Request) -> Answer:
         """One request, alone with the store; what goes wrong inside is a 500 and changes nothing."""
@@ -88,8 +74,7 @@ class Simulator:
                 return self.store.handle(request)
             except Exception as error:  # noqa: BLE001 - the boundary of a server: one request never ends it
                 _log.exception("%s %s", request.method, request.path)
-                refusal = Refusal(500, "InternalError", f"Internal error occurred: {error!r}")
-                return Answer.of(500, refusal.status())
+                return Refusal(500, "InternalError", f"Internal error occurred: {error!r}").answer
 
     def tick(self) -> bool:
         """One step of the controllers; whether anything changed."""
@@ -115,14 +100,14 @@ class _Http(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     simulator: Simulator
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002 - the base class's
+    def handle_error(self, *_: object) -> None:
         """A client that hangs up is no news; nothing is printed."""
-        _log.debug("the connection from %s broke", client_address, exc_info=True)
+        _log.debug("a connection broke", exc_info=True)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = _IDLE_SECONDS
+    timeout = 60  # seconds that a connection may be idle
     disable_nagle_algorithm = True
     server: _Http
 
@@ -132,20 +117,25 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def _serve(self) -> None:
-        try:
-            body = self._body()
-        except Refusal as refusal:
-            self.close_connection = True  # its body has not been read
-            self._send(Answer.of(refusal.code, refusal.status(), Connection="close"))
-            return
         where = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(where.query, keep_blank_values=True))
-        self._send(self.server.simulator.handle(Request(self.command, unquote(where.path), query, headers, body)))
+        try:
+            request = Request(self.command, unquote(where.path), query, headers, self._body())
+            answer = self.server.simulator.handle(request)
+        except Refusal as refusal:
+            self.close_connection = True  # its body has not been read
+            answer = refusal.answer
+        self.send_response(answer.status)
+        for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(answer.body)
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "0")
-        if "Transfer-Encoding" in self.headers or not length.isdigit():
+        if "Transfer-Encoding" in self.headers or not length.isdecimal():
             raise Refusal(411, "", "a request needs a Content-Length")
         if int(length) > _BODY_LIMIT:
             raise Refusal(413, "RequestEntityTooLarge", f"Request entity too large: limit is {_BODY_LIMIT}")
@@ -153,17 +143,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if len(body) < int(length):
             raise ConnectionAbortedError  # what is cut off is not what was meant
         return body
-
-    def _send(self, answer: Answer) -> None:
-        body, headers = answer.body, dict(answer.headers)
-        if len(body) > _ZIP_FROM and "gzip" in self.headers.get("Accept-Encoding", ""):
-            body, headers["Content-Encoding"] = gzip.compress(body, 1), "gzip"
-        self.send_response(answer.status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         _log.debug(format, *args)

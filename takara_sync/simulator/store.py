@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from takara_sync.simulator import discovery, views
-from takara_sync.simulator.admission import check_types
-from takara_sync.simulator.bodies import Place, body_of, check_media_type
-from takara_sync.simulator.fieldsets import Entry
-from takara_sync.simulator.kinds import NAMESPACE, Kind, served
-from takara_sync.simulator.lists import Lists
+from takara_sync.simulator import discovery, reading
+from takara_sync.simulator.admission import decode
+from takara_sync.simulator.fields import Entry
+from takara_sync.simulator.kinds import NAMESPACE, schema_of, served
 from takara_sync.simulator.objects import Objects
-from takara_sync.simulator.scales import scale
-from takara_sync.simulator.wire import Answer, Json, Recorded, Refusal, Request, bad_request, forbidden, not_served
-from takara_sync.simulator.writes import Writes, Written
+from takara_sync.simulator.wire import Answer, Recorded, Refusal, Request, not_served, refused
+from takara_sync.simulator.writes import Place, Writes, Written, body_of, scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _REMEMBERED = 100_000  # requests; a server that runs for weeks forgets the oldest
-_NAMESPACES = ("default", "kube-system")
 
 
 class Asked(NamedTuple):
@@ -65,9 +61,9 @@ class Store:
         self.requests: deque[Recorded] = deque(maxlen=_REMEMBERED)
         self.now, self.tokens, self.deny = now, tokens, deny
         self._kinds = served(crd=crd)
-        self._lists = Lists(self.objects)
+        self._lists = reading.Lists(self.objects)
         self._writes = Writes(self.objects)
-        for name in _NAMESPACES:
+        for name in ("default", "kube-system"):
             self.objects.create(NAMESPACE, {"metadata": {"name": name}}, Entry("simulator", "Update", "v1"))
 
     def expire_tokens(self) -> None:
@@ -81,7 +77,7 @@ class Store:
             user = self._user(request)
             answer = self._answer(request, user)
         except Refusal as refusal:
-            answer = Answer.of(refusal.code, refusal.status())
+            answer = refusal.answer
         agent = request.headers.get("user-agent", "")
         self.requests.append(Recorded(request.method, request.path, request.query, user, answer.status, agent))
         return answer
@@ -97,102 +93,65 @@ class Store:
 
     def _answer(self, request: Request, user: str) -> Answer:
         if request.path == _REVIEWS and request.method == "POST":
-            check_media_type(request)
-            return Answer.of(201, self._review(body_of(request), user))
+            return self._review(request, user)
         if request.method == "GET" and (found := discovery.answer(request.path.rstrip("/"), self._kinds)):
             return found
         if (place := self._place(request.path)) is None:
-            return Answer(404, b"404 page not found\n", {"Content-Type": "text/plain; charset=utf-8"})
+            return Answer.text(404, "404 page not found\n")
         self._authorize(place, request, user)
-        view = views.chosen(request.headers.get("accept", ""))
-        if request.method == "GET":
-            return self._read(place, request, view)
-        written = self._write(place, request)
-        shown = written.body if written.plain else self._shown(place.kind, written.body, request, view)
-        warned = (
-            {"Warning": ", ".join(f'299 - "{_quoted(one)}"' for one in written.warnings)} if written.warnings else {}
-        )
-        return Answer.of(written.status, shown, **warned)
+        view = reading.view_of(request.headers.get("accept", ""))
+        if request.method == "GET" and not place.name:
+            if request.query.get("watch", "").lower() in ("true", "1"):
+                raise not_served("watch")
+            items, metadata = self._lists.page(place.kind, place.namespace, request.query)
+            return Answer.of(200, reading.many(place.kind, items, metadata, view, self.now()))
+        with self.objects.trial() if request.query.get("dryRun") else nullcontext():
+            status, body = self._read(place) if request.method == "GET" else self._write(place, request)
+        shown = body.get("kind") == place.kind.kind  # neither a Scale nor a Status
+        return Answer.of(status, reading.one(place.kind, body, view, self.now()) if shown else body)
 
     def _place(self, path: str) -> Place | None:
         """What the path names; None where a real server has nothing there."""
+        kinds = {f"{'apis' if kind.group else 'api'}/{kind.api_version}/{kind.plural}": kind for kind in self._kinds}
         parts = path.strip("/").split("/")
-        if "" in parts or parts[0] not in ("api", "apis"):
-            return None
-        depth = 2 if parts[0] == "api" else 3
-        version, rest = "/".join(parts[1:depth]), parts[depth:]
-        kinds = {kind.plural: kind for kind in self._kinds if kind.api_version == version}
-        namespace = ""
-        if len(rest) > 2 and rest[0] == "namespaces" and (version != "v1" or rest[2] in kinds):  # noqa: PLR2004
+        depth = 3 if parts[0] == "apis" else 2
+        root, rest, namespace = parts[:depth], parts[depth:], ""
+        if rest[:1] == ["namespaces"] and "/".join([*root, *rest[2:3]]) in kinds:
             namespace, rest = rest[1], rest[2:]
-        if not rest or rest[0] not in kinds or len(rest) > 3:  # noqa: PLR2004 - plural, name, subresource
+        kind = kinds.get("/".join([*root, *rest[:1]]))
+        name, subresource, *more = [*rest[1:], "", ""]
+        if kind is None or any(more) or "" in rest or (subresource and subresource not in kind.subresources):
             return None
-        place = Place(kinds[rest[0]], namespace, *rest[1:])
-        fits = not place.subresource or place.subresource in place.kind.subresources
-        return place if fits and not (place.name and place.kind.namespaced and not namespace) else None
+        return None if name and kind.namespaced and not namespace else Place(kind, namespace, name, subresource)
 
     def _authorize(self, place: Place, request: Request, user: str) -> None:
         verb = _VERBS.get(request.method) or ("get" if place.name else "list")
         kind, resource = place.kind, "/".join(filter(None, (place.kind.plural, place.subresource)))
         if self.deny(Asked(user, verb, kind.group, resource, place.namespace, place.name)):
             where = f'in the namespace "{place.namespace}"' if place.namespace else "at the cluster scope"
-            raise forbidden(
-                kind,
-                place.name,
-                f'User "{user}" cannot {verb} resource "{resource}" in API group "{kind.group}" {where}',
-            )
+            what = f'User "{user}" cannot {verb} resource "{resource}" in API group "{kind.group}" {where}'
+            raise refused(403, "Forbidden", kind, place.name, f"is forbidden: {what}")
 
-    def _review(self, review: Json, user: str) -> Json:
-        check_types(review, "V1SelfSubjectAccessReview")
-        asked = (review.get("spec") or {}).get("resourceAttributes") or {}
+    def _review(self, request: Request, user: str) -> Answer:
+        review = decode(body_of(request), schema_of("V1SelfSubjectAccessReview"))
+        asked = review.get("spec", {}).get("resourceAttributes", {})
+        verb, group, namespace, name = (asked.get(key, "") for key in ("verb", "group", "namespace", "name"))
         resource = "/".join(filter(None, (asked.get("resource"), asked.get("subresource"))))
-        allowed = not self.deny(
-            Asked(
-                user,
-                asked.get("verb", ""),
-                asked.get("group", ""),
-                resource,
-                asked.get("namespace", ""),
-                asked.get("name", ""),
-            )
-        )
-        return {**review, "status": {"allowed": allowed}}
+        allowed = not self.deny(Asked(user, verb, group, resource, namespace, name))
+        return Answer.of(201, {**review, "status": {"allowed": allowed}})
 
-    def _read(self, place: Place, request: Request, view: str) -> Answer:
-        include = request.query.get("includeObject", "Metadata")
-        if not place.name:
-            page = self._lists.page(place.kind, place.namespace, request.query)
-            return Answer.of(200, views.many(place.kind, page, view, self.now(), include))
-        if request.query.get("watch", "").lower() in ("true", "1"):
-            raise not_served("watch")
+    def _read(self, place: Place) -> Written:
         found = self.objects.find(*place[:3])
-        if place.subresource == "scale":
-            return Answer.of(200, scale(place.kind, found))
-        return Answer.of(200, self._shown(place.kind, found, request, view))
-
-    def _shown(self, kind: Kind, value: Json, request: Request, view: str) -> Json:
-        return views.one(kind, value, view, self.now(), request.query.get("includeObject", "Metadata"))
+        return 200, scale(place.kind, found) if place.subresource == "scale" else found
 
     def _write(self, place: Place, request: Request) -> Written:
-        method, named = request.method, bool(place.name)
-        if method == "POST" and not named and (place.namespace or not place.kind.namespaced):
-            return self._writes.create(place, request)
-        if method == "DELETE" and not named:
+        method, writes = request.method, self._writes
+        if method == "POST" and not place.name and (place.namespace or not place.kind.namespaced):
+            return writes.create(place, request)
+        if method == "DELETE" and not place.name:
             raise not_served("delete of a whole collection")
-        if method != "POST" and not named and place.kind.custom:
-            raise bad_request("name must be provided")
-        handlers: dict[str, Any] = {
-            "PUT": self._writes.put,
-            "PATCH": self._writes.patch,
-            "DELETE": self._writes.delete,
-        }
-        if method not in handlers or not named or (method == "DELETE" and place.subresource):
-            raise Refusal(
-                405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-            )
-        written: Written = handlers[method](place, request)
-        return written
-
-
-def _quoted(text: str) -> str:
-    return quote(text, safe=" /[]=:,.").replace("%22", '\\"')
+        handlers = {"PUT": writes.put, "PATCH": writes.patch}
+        handlers |= {} if place.subresource else {"DELETE": writes.delete}
+        if method not in handlers or not place.name:
+            raise Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        return handlers[method](place, request)

@@ -25,6 +25,11 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
+    @property
+    def media_type(self) -> str:
+        """The Content-Type without its parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip()
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -35,9 +40,14 @@ class Answer:
     headers: Mapping[str, str]
 
     @classmethod
-    def of(cls, status: int, body: object, **headers: str) -> Answer:
+    def of(cls, status: int, body: object) -> Answer:
         """An answer in JSON."""
-        return cls(status, msgspec.json.encode(body), {"Content-Type": "application/json", **headers})
+        return cls(status, msgspec.json.encode(body), {"Content-Type": "application/json"})
+
+    @classmethod
+    def text(cls, status: int, body: str) -> Answer:
+        """An answer in plain text."""
+        return cls(status, body.encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def json(self) -> Any:
         """The decoded body.  Raises msgspec.DecodeError where it is no JSON."""
@@ -57,21 +67,15 @@ class Recorded:
 
 
 class Refusal(Exception):
-    """A request that ends in a Status; `status()` is the body that the client reads."""
+    """A request that ends in a Status; an empty reason is left out, as the real server does for its own failures."""
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         super().__init__(message)
-        self.code, self.reason, self.message, self.details = code, reason, message, details
-
-    def status(self) -> Json:
-        """The Status object; an empty reason is left out, as the real server does for its own failures."""
-        body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
-        body["message"] = self.message
-        if self.reason:
-            body["reason"] = self.reason
-        if self.details is not None:
-            body["details"] = self.details
-        return {**body, "code": self.code}
+        told: Json = {"message": message, "reason": reason, "details": details, "code": code}
+        kept = {key: item for key, item in told.items() if item not in (None, "")}
+        self.answer = Answer.of(
+            code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **kept}
+        )
 
 
 def cause(reason: str, where: str, message: str) -> Json:
@@ -91,42 +95,17 @@ def not_served(what: str) -> Refusal:
 
 def details(kind: Kind, name: str, causes: Iterable[Json] = ()) -> Json:
     """Details that name a resource (plural), as most refusals have them."""
-    found: Json = {"name": name, "kind": kind.plural} if name else {"kind": kind.plural}
-    if kind.group:
-        found["group"] = kind.group
-    listed = list(causes)
-    return {**found, "causes": listed} if listed else found
+    found: Json = {"name": name, "group": kind.group, "kind": kind.plural, "causes": list(causes)}
+    return {key: item for key, item in found.items() if item}
 
 
-def not_found(kind: Kind, name: str) -> Refusal:
-    """404 for an object."""
-    return Refusal(404, "NotFound", f'{kind.resource} "{name}" not found', details(kind, name))
-
-
-def conflict(kind: Kind, name: str, why: str) -> Refusal:
-    """409: the object is not the one the writer had in mind."""
-    return Refusal(
-        409,
-        "Conflict",
-        f'Operation cannot be fulfilled on {kind.resource} "{name}": {why}',
-        details(kind, name),
-    )
+def refused(code: int, reason: str, kind: Kind, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
+    """A refusal about an object, or about all of a kind where there is no name."""
+    what = f'{kind.resource} "{name}"' if name else kind.resource
+    return Refusal(code, reason, f"{what} {why}", details(kind, name, causes))
 
 
 def invalid(kind: Kind, name: str, causes: list[Json]) -> Refusal:
-    """422 with one cause a field; the details name the kind, not the resource."""
-    told = list(dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes))
-    words = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-    qualified = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
-    return Refusal(
-        422,
-        "Invalid",
-        f'{qualified} "{name}" is invalid: {words}',
-        {**details(kind, name, causes), "kind": kind.kind},
-    )
-
-
-def forbidden(kind: Kind, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
-    """403 with the words of the real server."""
-    what = f'{kind.resource} "{name}"' if name else kind.resource
-    return Refusal(403, "Forbidden", f"{what} is forbidden: {why}", details(kind, name, causes))
+    """422 with one cause a field."""
+    told = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
+    return refused(422, "Invalid", kind, name, f"is invalid: {', '.join(told)}", causes)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from takara_sync.simulator import lists
+    from takara_sync.simulator import reading
 
     Bug = Callable[[pytest.MonkeyPatch], None]
 
@@ -29,14 +29,14 @@ def around(module: Any, name: str, change: Callable[[Any], Any]) -> Bug:
     return instead(module, name, lambda *args, **more: change(right(*args, **more)))
 
 
-def no_new_page_moment(self: lists.Lists, _: int, kind: Any, namespace: str, **__: Any) -> Any:
+def no_new_page_moment(self: reading.Lists, _: int, kind: Any, namespace: str, **__: Any) -> Any:
     """Pages that show the present instead of the moment of the first."""
     return self._objects.all(kind, namespace)
 
 
 def untested(right: Any) -> Any:
     """JSON patches without their tests."""
-    return lambda holder, operation: None if operation["op"] == "test" else right(holder, operation)
+    return lambda target, operations: right(target, [one for one in operations if one["op"] != "test"])
 
 
 def all_owners(entries: Any, *_: Any) -> Any:
@@ -47,9 +47,9 @@ def all_owners(entries: Any, *_: Any) -> Any:
 def kept_entries(right: Any) -> Any:
     """An apply that leaves the entries of others as they are."""
 
-    def applied(entries: Any, live: Any, wanted: Any, writer: Any, *, force: bool) -> Any:
-        result, after = right(entries, live, wanted, writer, force=force)
+    def applied(entries: Any, live: Any, wanted: Any, writer: Any) -> Any:
+        result, after, lost = right(entries, live, wanted, writer)
         others = [one for one in entries if one.ident != writer.ident]
-        return result, [*others, after[-1]]
+        return result, [*others, after[-1]], lost
 
     return applied

@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from takara_sync.simulator.fieldsets import decode
+from takara_sync.simulator.fields import decode
 
 if TYPE_CHECKING:
     from tests.contract.simulated import Simulated

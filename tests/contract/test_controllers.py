@@ -96,17 +96,6 @@ def test_scaling_to_nothing(talk: Talk) -> None:
     assert talk.list("pods")["items"] == []
 
 
-def test_scaling_down_takes_pods_that_are_not_ready_first(talk: Talk) -> None:
-    talk.applied(deployment(replicas=2))
-    ready(talk)
-    running = names(talk.list("pods")["items"])
-    talk.applied(deployment(replicas=4))
-    talk.server.settle(talk.namespace)
-    talk.applied(deployment(replicas=2))
-    talk.server.settle(talk.namespace)
-    assert names(talk.list("pods")["items"]) == running
-
-
 def test_a_rollout_makes_another_replica_set_and_keeps_the_old_one_empty(talk: Talk) -> None:
     talk.applied(deployment())
     ready(talk)
@@ -150,30 +139,6 @@ def test_going_back_reuses_the_old_replica_set(talk: Talk) -> None:
         talk.applied(with_image(image))
         ready(talk)
     assert len(talk.list("replicasets")["items"]) == 2
-
-
-def test_recreate_takes_the_old_pods_away_first(talk: Talk) -> None:
-    body = deployment()
-    body["spec"]["strategy"] = {"type": "Recreate"}
-    talk.applied(body)
-    ready(talk)
-    body["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
-    talk.applied(body)
-    found = ready(talk)
-    assert counts(found)["updatedReplicas"] == counts(found)["replicas"] == 3
-
-
-def test_a_paused_deployment_scales_but_does_not_roll(talk: Talk) -> None:
-    body = deployment()
-    talk.applied(body)
-    ready(talk)
-    body["spec"] |= {"paused": True, "replicas": 4}
-    body["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
-    talk.applied(body)
-    found = talk.settled()
-    assert counts(found)["replicas"] == 4
-    assert "updatedReplicas" not in found["status"]
-    assert len(talk.list("replicasets")["items"]) == 1
 
 
 def test_a_deleted_pod_comes_back_under_another_name(talk: Talk) -> None:

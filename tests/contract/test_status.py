@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.talk import JSON_PATCH, Talk, generation, owned, refusal, takara, version
+from tests.contract.talk import JSON_PATCH, Talk, generation, refusal, takara, version
 
 OTHER_UID = "00000000-0000-4000-8000-000000000000"
 CONDITION = {
@@ -167,12 +167,6 @@ def test_operations_that_do_not_fit_are_422(talk: Talk, operation: dict[str, Any
     assert refusal(tell(talk, [operation]))[:2] == (422, "Invalid")
 
 
-def test_a_replace_of_what_is_absent_adds(talk: Talk) -> None:
-    talk.create("takaras", takara())
-    answer = tell(talk, [{"op": "replace", "path": "/status/replicas", "value": 1}])
-    assert (answer.status, answer.body["status"]["replicas"]) == (200, 1)
-
-
 def test_json_pointers_are_unescaped(talk: Talk) -> None:
     talk.create("takaras", takara(size=1, template={}))
     escaped = {"op": "add", "path": "/spec/template/example.org~1a~0b", "value": "c"}
@@ -192,14 +186,3 @@ def test_moves_copies_and_list_positions(talk: Talk) -> None:
     ]
     after = talk.patched("takaras", operations, content_type=JSON_PATCH)
     assert after["spec"]["template"] == {"list": [9, 2, 3], "copied": {"a": 1}, "moved": {"a": 1}}
-
-
-def test_an_apply_on_the_status(talk: Talk) -> None:
-    made = talk.create("takaras", takara())
-    body = {key: made[key] for key in ("apiVersion", "kind")}
-    told = {**body, "metadata": {"name": "one", "uid": OTHER_UID}, "status": {"replicas": 4}}
-    after = talk.applied(told, plural="takaras", sub="status")
-    assert after["status"] == {"observedGeneration": -1, "replicas": 4}
-    assert owned(after, subresource="status") == {"status/replicas"}
-    stale = {**told, "metadata": {"name": "one", "resourceVersion": version(made)}}
-    assert refusal(talk.apply(stale, plural="takaras", sub="status")) == (409, "Conflict", [])

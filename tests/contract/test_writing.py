@@ -124,25 +124,6 @@ def test_a_put_of_the_current_version_replaces(talk: Talk) -> None:
     assert (answer.status, answer.body["spec"], generation(answer.body)) == (200, {"size": 9}, 2)
 
 
-def test_a_put_of_a_takara_needs_a_version(talk: Talk) -> None:
-    talk.create("takaras", takara())
-    answer = talk.server.call("PUT", talk.path("takaras", "one"), takara())
-    assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "metadata.resourceVersion")])
-
-
-def test_a_patch_that_takes_a_takaras_version_away_is_422(talk: Talk) -> None:
-    talk.create("takaras", takara())
-    for version_ in ("0", None):
-        answer = talk.patch("takaras", {"metadata": {"resourceVersion": version_}, "spec": {"size": 4}})
-        assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "metadata.resourceVersion")])
-
-
-def test_a_create_with_a_version_is_500(talk: Talk) -> None:
-    for plural, body in (("takaras", takara()), ("deployments", deployment())):
-        body["metadata"]["resourceVersion"] = "1"
-        assert refusal(talk.server.call("POST", talk.path(plural), body)) == (500, "", [])
-
-
 def test_the_kind_may_be_left_out_of_a_deployment_only(talk: Talk) -> None:
     bodies = (("takaras", takara()), ("deployments", deployment()))
     bare = [(plural, {"metadata": body["metadata"], "spec": body["spec"]}) for plural, body in bodies]
@@ -152,12 +133,6 @@ def test_the_kind_may_be_left_out_of_a_deployment_only(talk: Talk) -> None:
 def test_a_put_of_an_absent_object_is_404(talk: Talk) -> None:
     gone = {**deployment(), "metadata": {**deployment()["metadata"], "resourceVersion": "1"}}
     assert refusal(talk.server.call("PUT", talk.path("deployments", "one"), gone)) == (404, "NotFound", [])
-
-
-def test_a_put_with_another_uid_is_409(talk: Talk) -> None:
-    made = talk.create("deployments", deployment())
-    other = {**made, "metadata": {**made["metadata"], "uid": OTHER_UID}}
-    assert refusal(talk.server.call("PUT", talk.path("deployments", "one"), other)) == (409, "Conflict", [])
 
 
 def test_a_second_create_is_409(talk: Talk) -> None:
