@@ -208,7 +208,7 @@ def tell(cluster: Cluster, policy: Policy, handled: Handled, nodes: list[str], n
                 return handled
             cluster.deadline.check()
             cluster.tell(handled.takara, patch)
-            return replace(handled, told=True)
+            return replace(handled, told=not cluster.dry_run)
         except Changed as error:
             conflict = error
         except (ObjectError, PassStopped) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from takara_sync.fields import Path, Step, Tree, canonical, decoded, holders, own_fields
 from takara_sync.objects import ManagedFieldsEntry
@@ -69,6 +69,24 @@ def removals(
         if not kept and not told and not holders(entries, path):
             gone[path] = _change(path, old, None, before)
     return tuple(gone.values())
+
+
+def before_first_apply(live: Tree) -> ManagedFieldsEntry:
+    """The entry that the server makes of an object without managedFields at its first apply: everything it holds.
+
+    https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
+    """
+    fields = Raw(canonical(_fields_of(live, ())))
+    return ManagedFieldsEntry("before-first-apply", "Update", "apps/v1", None, "FieldsV1", fields)
+
+
+def _fields_of(value: Any, path: Path) -> Tree:
+    if isinstance(value, dict):
+        return {f"f:{name}": _fields_of(item, (*path, name)) for name, item in value.items() if item is not None}
+    if keys := _list_keys(value, path):
+        picked = [({name: item[name] for name in keys if name in item}, item) for item in value]
+        return {f"k:{canonical(one).decode()}": {".": {}} | _fields_of(item, path) for one, item in picked}
+    return {}
 
 
 # What the API server fills into a container when it is taken away: as if it had never been asked for.

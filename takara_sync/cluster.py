@@ -10,7 +10,10 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import structs
 
+from takara_sync.changes import changes, leaves, removals
+from takara_sync.desired import comparable
 from takara_sync.errors import Changed, CutShort
+from takara_sync.fields import holds, own_fields
 from takara_sync.objects import Deployment, Key, Listing, ManagedFieldsEntry, ObjectMeta, Pod, Takara
 
 _RESERVE = 0.3  # of the time of a pass: for the pods and the statuses of what was changed
@@ -68,6 +71,10 @@ class Cluster(Protocol):
     @property
     def deadline(self) -> Deadline: ...
 
+    @property
+    def dry_run(self) -> bool:
+        """Whether writes are only pretended, here or by the server."""
+
     def deployments(self) -> Listing[Deployment]:
         """Every Deployment that carries our label."""
 
@@ -106,6 +113,10 @@ class Wrapper:
     def deadline(self) -> Deadline:
         return self._cluster.deadline
 
+    @property
+    def dry_run(self) -> bool:
+        return self._cluster.dry_run
+
     def deployments(self) -> Listing[Deployment]:
         return self._cluster.deployments()
 
@@ -137,6 +148,10 @@ class Wrapper:
 class DryRun(Wrapper):
     """A cluster that only answers: reads go through, writes are pretended."""
 
+    @property
+    def dry_run(self) -> bool:
+        return True
+
     def create(self, body: dict[str, Any]) -> Deployment:
         """What a create would leave. Raises Changed where there is a Deployment that the list did not hold."""
         key = Key(body["metadata"]["namespace"], body["metadata"]["name"])
@@ -145,7 +160,9 @@ class DryRun(Wrapper):
         return Deployment(ObjectMeta(key.name, key.namespace, uid=""), _raw(body["spec"]))
 
     def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
-        """The Deployment as an apply would leave it: another resourceVersion, as after a real write."""
+        """The Deployment as an apply would leave it: with another resourceVersion where a value changes."""
+        if _as_it_is(deployment, body):
+            return deployment
         metadata = structs.replace(deployment.metadata, resource_version="", managed_fields=())
         return structs.replace(deployment, metadata=metadata, spec=_raw(body["spec"]))
 
@@ -155,6 +172,15 @@ class DryRun(Wrapper):
 
     def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
         """Nothing is told in a dry run."""
+
+
+def _as_it_is(deployment: Deployment, body: dict[str, Any]) -> bool:
+    """Whether an apply of `body` would change no value and hand us no field."""
+    wanted, live, entries = comparable(body), comparable(deployment.as_body()), deployment.managed_fields
+    if changes(wanted, live, entries) or removals(wanted, live, entries):
+        return False
+    ours = own_fields(entries)
+    return all(holds(ours, path) for path, _ in leaves(wanted))
 
 
 def _raw(value: Any) -> msgspec.Raw:

@@ -66,7 +66,7 @@ class TooManyChanges(PassStopped):
     """The plan holds more changes than allowed; nothing was written."""
 
     exit_code = 5
-    default_hint = "Look at what would change (takara-sync once --dry-run), then raise --max-changes."
+    default_hint = "Look at them with takara-sync plan, then raise --max-changes."
 
 
 # ------------------------------------------------------------------ what one object can meet

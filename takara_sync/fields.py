@@ -80,9 +80,11 @@ def holders(entries: Iterable[ManagedFieldsEntry], path: Path) -> list[ManagedFi
     return sorted(found, key=lambda entry: (entry.time is None, entry.time or "", entry.manager), reverse=True)
 
 
-def holds(tree: Any, path: Path) -> bool:
-    """Whether a fieldsV1 tree holds the field at `path`."""
-    for step in path:
+def holds(tree: Tree, path: Path) -> bool:
+    """Whether a fieldsV1 tree holds the field at `path`; a leaf holds everything below it."""
+    for depth, step in enumerate(path):
+        if depth and not tree:
+            return True
         branch = _branch(tree, step)
         if branch is None:
             return False

@@ -25,7 +25,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from takara_sync.changes import Change, changes, removals
+from takara_sync.changes import Change, before_first_apply, changes, removals
 from takara_sync.claims import controlled_by, not_ours, problem_of
 from takara_sync.contest import Contest, contest_of
 from takara_sync.desired import FORMAT, Body, as_recorded, comparable, deployment_for, sealed, with_size
@@ -106,8 +106,13 @@ class Plan(Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[Create | Apply, ...]:
-        """The decisions that change something: a create, or an apply that a field differs for."""
-        return tuple(d for d in self.decisions if isinstance(d, Create) or (isinstance(d, Apply) and d.changes))
+        """What `max_changes` counts: a create, or an apply that changes more than labels and the like."""
+        return tuple(d for d in self.decisions if isinstance(d, Create) or (isinstance(d, Apply) and _has_effect(d)))
+
+
+def _has_effect(decision: Apply) -> bool:
+    """Whether replicas or the template change. Taking over what the Go operator left only adds our labels."""
+    return any(change.field.startswith("spec.") for change in decision.changes)
 
 
 def make_plan(snapshot: Snapshot, policy: Policy, now: datetime) -> Plan:
@@ -149,11 +154,11 @@ def _converge(takara: Takara, deployment: Deployment, policy: Policy, now: datet
     contest = contest_of(takara, deployment, now)
     body = sealed(policy.desired(takara), takara, deployment)
     if handed_over := take_over(deployment.managed_fields, policy.legacy_managers):  # legacy
-        return _apply(takara, deployment, body, contest, handed_over)
+        return _apply(takara, deployment, body, contest, policy, handed_over)
     replicas_settled = contest.left or deployment.replicas == takara.size
     if replicas_settled and as_recorded(deployment, takara, body, contested=contest.left):  # converged, contested
         return Keep(takara, deployment, _contested(takara, contest), contest)
-    return _apply(takara, deployment, body, contest)  # drifted, contested
+    return _apply(takara, deployment, body, contest, policy)  # drifted, contested
 
 
 def _apply(
@@ -161,13 +166,16 @@ def _apply(
     deployment: Deployment,
     body: Body,
     contest: Contest,
+    policy: Policy,
     handed_over: tuple[ManagedFieldsEntry, ...] | None = None,
 ) -> Apply:
     if contest.left:  # the live value goes into a body that other drift calls for
         body = with_size(body, deployment.replicas)
     wanted, live = comparable(body), comparable(deployment.as_body())
     found = changes(wanted, live, deployment.managed_fields)
-    found += removals(wanted, live, handed_over or deployment.managed_fields, deployment.managed_fields)
+    before = deployment.managed_fields or (before_first_apply(live),)
+    after = handed_over or take_over(before, policy.legacy_managers) or before
+    found += removals(wanted, live, after, deployment.managed_fields)
     stamped = body["metadata"] | {
         "uid": deployment.uid,
         "resourceVersion": deployment.metadata.resource_version,

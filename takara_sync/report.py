@@ -78,12 +78,16 @@ class Outcome(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a pass did. `error`: why it stopped, None where it went to its end. Outcomes are sorted by key."""
+    """What a pass did, or with `dry_run` would have done. Outcomes are sorted by key.
+
+    `error`: why it stopped, None where it went to its end.
+    """
 
     outcomes: tuple[Outcome, ...]
     started: datetime
     seconds: float
     error: PassStopped | None = None
+    dry_run: bool = False
 
     @property
     def counts(self) -> Mapping[Result, int]:
@@ -120,8 +124,13 @@ class Report(Struct, frozen=True):
             )
 
     def empty_of(self, namespaces: Iterable[str]) -> tuple[str, ...]:
-        """Those of these namespaces that hold no Takara: it may not be the place that was meant."""
-        return tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
+        """Those of these namespaces that hold no Takara: it may not be the place that was meant.
+
+        None where the pass stopped: nothing is known of them then.
+        """
+        return (
+            () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
+        )
 
     def document(self, code: Exit | None = None, namespaces: Iterable[str] = ()) -> ReportDocument:
         """The versioned form of `-o json`.
@@ -134,6 +143,7 @@ class Report(Struct, frozen=True):
             error=error_document(self.error),
             started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             seconds=round(self.seconds, 3),
+            dry_run=self.dry_run,
             counts={str(result): self.counts[result] for result in Result if result in self.counts},
             empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
@@ -178,6 +188,7 @@ class ReportDocument(Struct, frozen=True, rename="camel"):
     error: ErrorDocument | None
     started: str
     seconds: float
+    dry_run: bool
     counts: dict[str, int]
     empty_namespaces: tuple[str, ...]
     takaras: tuple[OutcomeDocument, ...]
@@ -209,7 +220,8 @@ def summary(report: Report) -> str:
     total = len(report.outcomes)
     counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
     plural = "" if total == 1 else "s"
-    return f"{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"
+    dry = "dry run: " if report.dry_run else ""
+    return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"
 
 
 def describe(change: Change) -> str:

@@ -43,16 +43,16 @@ def sync_once(
 
     Raises nothing for what a cluster does: the report says what happened, also where the pass stopped half-way.
     """
-    book = _Book(now())
+    book = _Book(now(), dry_run=cluster.dry_run)
     with ThreadPoolExecutor(workers, "takara-sync") as pool:
         try:
             plan = make_plan(read(cluster, policy, pool), policy, now())
             book.open(plan)
             guard(plan, policy)
-            acting = _careful(cluster, lambda one: _acted(carry_out(cluster, policy, one, now)))
+            acting = _careful(cluster, lambda one: _acted(cluster, carry_out(cluster, policy, one, now)))
             book.enter(pool.map(acting, book.in_turn(offset)))
             nodes = nodes_of(cluster.pods().items, book.takaras())
-            telling = _careful(cluster, lambda one: _told(tell(cluster, policy, one, nodes.get(one.key, []), now)))
+            telling = _careful(cluster, lambda one: _told(one, tell(cluster, policy, one, nodes.get(one.key, []), now)))
             book.enter(pool.map(telling, book.in_turn(offset)))
         except PassStopped as stopped:
             book.error = stopped
@@ -111,7 +111,7 @@ def guard(plan: Plan, policy: Policy) -> None:
     limit, pending = policy.max_changes, plan.pending
     if limit is not None and len(pending) > limit:
         names = ", ".join(str(decision.takara.key) for decision in pending)
-        raise TooManyChanges(f"{len(pending)} changes are planned, {limit} are allowed, nothing was written: {names}")
+        raise TooManyChanges(f"{len(pending)} changes are planned, {limit} allowed; nothing was written: {names}")
 
 
 def _careful(cluster: Cluster, step: Callable[[Handled], Handled]) -> Callable[[Handled], Handled]:
@@ -130,10 +130,10 @@ def _careful(cluster: Cluster, step: Callable[[Handled], Handled]) -> Callable[[
     return careful
 
 
-def _acted(handled: Handled) -> Handled:
+def _acted(cluster: Cluster, handled: Handled) -> Handled:
     """A line in the log as soon as something was changed or went wrong, so that a killed pass has told it."""
     if handled.result in CHANGED:
-        _note(logging.INFO, handled)
+        _note(logging.INFO, handled, " (dry run)" if cluster.dry_run else "")
     elif handled.result == Result.FAILED:
         _note(logging.ERROR, handled)
     else:
@@ -141,19 +141,24 @@ def _acted(handled: Handled) -> Handled:
     return handled
 
 
-def _told(handled: Handled) -> Handled:
-    """A line for who has become blocked or contested; who stays so is named by the last line of each pass."""
-    if handled.told and handled.result in _WORTH_A_LOOK:
-        _note(logging.WARNING, handled)
-    return handled
+def _told(before: Handled, after: Handled) -> Handled:
+    """A line for who has become blocked or contested, and for a status that could not be written.
+
+    Who stays so is named by the last line of each pass.
+    """
+    if after.told and after.result in _WORTH_A_LOOK:
+        _note(logging.INFO, after)
+    elif after.failure is not before.failure and after.result == Result.FAILED:
+        _note(logging.ERROR, after)
+    return after
 
 
 _WORTH_A_LOOK = NEEDS_A_PERSON | {Result.CONTESTED}
 
 
-def _note(level: int, handled: Handled) -> None:
+def _note(level: int, handled: Handled, remark: str = "") -> None:
     outcome = handled.outcome()
-    words = f"{handled.result}: {outcome.detail}" if outcome.detail else handled.result
+    words = f"{handled.result}{remark}{': ' if outcome.detail else ''}{outcome.detail}"
     extra = {"takara": str(handled.key), "result": str(handled.result)}
     changes = [to_builtins(change) for change in outcome.changes]
     log.log(level, "Deployment %s %s", handled.key, words, extra=extra | {"changes": changes} if changes else extra)
@@ -162,7 +167,8 @@ def _note(level: int, handled: Handled) -> None:
 class _Book:
     """The account of a pass: how far each Takara has come."""
 
-    def __init__(self, started: datetime) -> None:
+    def __init__(self, started: datetime, *, dry_run: bool) -> None:
+        self._dry_run = dry_run
         self.error: PassStopped | None = None
         self._started, self._begun = started, time.monotonic()
         self._handled: dict[Key, Handled] = {}
@@ -197,4 +203,4 @@ class _Book:
     def report(self) -> Report:
         outcomes = chain(self._undecided, (handled.outcome() for handled in self._handled.values()))
         done = tuple(sorted(outcomes, key=lambda outcome: outcome.key))
-        return Report(done, self._started, time.monotonic() - self._begun, self.error)
+        return Report(done, self._started, time.monotonic() - self._begun, self.error, self._dry_run)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+KUBECONFIG = pytest.StashKey[str | None]()  # the user's, for --cluster current
+
 _OPTION = "--require-control-plane"
+_NO_NODE = "it takes a cluster with nodes: python -m tests.node makes one, --cluster current takes kubectl's own"
 _NONE = f"no control plane: neither KUBEBUILDER_ASSETS nor the cache has one; {HOW_TO_BUILD}"
 # The variables that a user's own settings, or a pod that the tests run in, could reach the product by.
 _SETTINGS = {"KUBECONFIG", "WATCH_NAMESPACE", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
@@ -27,10 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         _OPTION, action="store_true", help="fail the tests that need a real control plane where there is none"
     )
+    parser.addoption("--cluster", choices=["current"], help="run the tests marked node on kubectl's current cluster")
+    parser.addoption("--image", help="the image of takara-sync that this cluster can pull; default: the manifests' own")
 
 
-def pytest_configure() -> None:
-    """Takes the user's own settings out of the environment; ends the run if KUBEBUILDER_ASSETS is wrong."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes the user's own settings out of the environment; ends a run that is asked for what cannot be."""
+    config.stash[KUBECONFIG] = os.environ.get("KUBECONFIG")
+    if config.getoption("--cluster") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--cluster takes -n 0: its tests install takara-sync, of which a cluster has one")
     for name in set(os.environ):
         if name in _SETTINGS or name.startswith("TAKARA_SYNC_"):
             del os.environ[name]
@@ -38,6 +46,19 @@ def pytest_configure() -> None:
         assets()
     except IncompleteAssetsError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers for --cluster; see pytest_configure."""
+    return 0 if config.getoption("--cluster") else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips the tests marked node where there is no cluster for them."""
+    if not config.getoption("--cluster"):
+        for item in items:
+            if item.get_closest_marker("node"):
+                item.add_marker(pytest.mark.skip(reason=_NO_NODE))
 
 
 def pytest_report_header() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -11,16 +12,18 @@ from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
 from takara_sync.cli.documents import CheckDocument, CheckedDocument
-from takara_sync.cli.render import style_of
+from takara_sync.cli.render import fitted, style_of
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Deadline
-from takara_sync.errors import ObjectError, Unreadable, Vanished
+from takara_sync.errors import ObjectError, PassStopped, Unreadable, Vanished
 from takara_sync.kube.answers import Request
 from takara_sync.kube.api import Api
 from takara_sync.objects import GROUP, PLURAL
 from takara_sync.reasons import one_line
-from takara_sync.report import Exit
+from takara_sync.report import Exit, error_document
+
+log = logging.getLogger("takara_sync")
 
 
 class Right(NamedTuple):
@@ -57,29 +60,40 @@ class _Review(Struct, frozen=True):
 
 
 def run(settings: Settings, stop: Stop) -> Exit:
-    """Print what was found; 1 where something is missing.
+    """Print what was found; 1 where something is missing, 3 where the server cannot be asked.
 
     Raises:
         ConfigurationError: there are no usable credentials.
-        Unreadable: the server cannot be asked.
     """
     api = api_of(settings, stop)
     deadline = Deadline(settings.pass_timeout)
     stop.watch(deadline)
+    version, error = "", None
+    checks: tuple[CheckedDocument, ...] = ()
+    try:
+        version, checks = _looked_at(api, deadline, settings)
+        code = Exit.OK if all(check.ok for check in checks) else Exit.FAILED
+    except PassStopped as stopped:
+        error = stopped
+        log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
+        code = Exit(error.exit_code)
+    _print(CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks), settings.output)
+    return code
+
+
+def _looked_at(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
+    """The server's version, and each thing that was looked at. Raises PassStopped where it cannot be asked."""
+    hint = "Is the API server up, and is its address in the kubeconfig right?"
+    asked = [(right, place) for place in settings.namespace or ("",) for right in RIGHTS]
     try:
         version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=_Version).git_version
-        places = settings.namespace or ("",)
-        asked = [(right, place) for place in places for right in RIGHTS]
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            rights = list(pool.map(lambda each: _right(api, deadline, *each), asked))
-        checks = (_served(api, deadline), *rights)
+            rights = pool.map(lambda each: _right(api, deadline, *each), asked)
+            return version, (_served(api, deadline), *rights)
     except ObjectError as error:
-        raise Unreadable(error.message, "Is the API server up, and is its address in the kubeconfig right?") from error
+        raise Unreadable(error.message, hint) from error
     except msgspec.MsgspecError as error:
-        raise Unreadable(f"The server's answer is none of an API server: {error}", "Check its address.") from error
-    code = Exit.OK if all(check.ok for check in checks) else Exit.FAILED
-    _print(CheckDocument("takara-sync/check/v1", int(code), version, checks), settings.output)
-    return code
+        raise Unreadable(f"The server's answer is none of an API server: {error}", hint) from error
 
 
 def _served(api: Api, deadline: Deadline) -> CheckedDocument:
@@ -117,9 +131,11 @@ def _print(document: CheckDocument, output: str) -> None:
         sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
     else:
         style = style_of(sys.stdout)
-        sys.stdout.write(f"server: {one_line(document.server)}\n")
+        sys.stdout.write(f"server: {one_line(document.server)}\n" if document.server else "")
         for check in document.checks:
             verdict = style("ok     ", "green") if check.ok else style("missing", "red")
-            detail = f": {check.detail}" if check.detail else ""
-            sys.stdout.write(f"{verdict}  {check.what}{detail}\n")
+            lines = fitted(f"{check.what}: {check.detail}" if check.detail else check.what, sys.stdout, indent=9)
+            sys.stdout.write(f"{verdict}  {lines}\n")
+        if document.error is not None:
+            sys.stdout.write(f"error: {one_line(document.error.message)}. {document.error.hint}\n")
     sys.stdout.flush()

@@ -20,7 +20,7 @@ import yaml
 
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.errors import TakaraSyncError
+from takara_sync.errors import ConfigurationError, TakaraSyncError
 from takara_sync.report import Exit
 from takara_sync.simulator import Answer, Request, Simulator, Store
 
@@ -42,8 +42,13 @@ def run(settings: Settings, stop: Stop) -> Exit:
 
     Raises:
         Surprise: a step did not go as told.
+        ConfigurationError: there is no temporary folder for the kubeconfig.
     """
-    with tempfile.TemporaryDirectory(prefix="takara-sync-demo-") as folder:
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="takara-sync-demo-")
+    except OSError as error:
+        raise ConfigurationError(f"There is no writable temporary folder: {error.strerror}", "Set TMPDIR.") from error
+    with temporary as folder:
         kubeconfig = Path(folder) / "kubeconfig"
         if settings.serve:
             return _serve(kubeconfig, stop)

@@ -9,6 +9,8 @@ from msgspec import Struct
 from takara_sync.changes import Change
 from takara_sync.report import ErrorDocument
 
+Action = Literal["create", "apply", "take over", "keep", "blocked", "invalid", "failed"]
+
 
 class PlannedDocument(Struct, frozen=True):
     """What a pass would do with one Takara.
@@ -19,7 +21,7 @@ class PlannedDocument(Struct, frozen=True):
 
     namespace: str
     name: str
-    action: str
+    action: Action
     why: str = ""
     changes: tuple[Change, ...] = ()
     ages: tuple[float | None, ...] = ()
@@ -49,5 +51,6 @@ class CheckDocument(Struct, frozen=True):
 
     schema: Literal["takara-sync/check/v1"]
     exit: int
+    error: ErrorDocument | None
     server: str
     checks: tuple[CheckedDocument, ...]

@@ -13,8 +13,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 from msgspec import structs
 
+from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.overrun import Watch
 from takara_sync.cli.render import print_report
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -107,20 +109,23 @@ class Runner:
         return self._report(self._run(random.randrange(2**31)))  # noqa: S311 - spreads the start, keeps no secret
 
     def until_ready(self, seconds: float) -> Exit:
-        """Passes until every Takara is Ready; early with the pass's code where one needs a person first."""
+        """Passes until every Takara is Ready; early with the pass's code where one needs a person first.
+
+        The report is that of all of them: what the first one changed is in it.
+        """
         self._heartbeat.start()
         end = self._clock() + seconds
+        report = self._run(0, seconds)
         while True:
-            report = self._run(0, end - self._clock())
-            unready = _unready(report)
+            unready = _unready(report, self._settings.tolerate)
             if report.error is not None or not unready or "Stalled" in unready.values():
                 return self._report(report)
-            if self._clock() + WAIT_INTERVAL >= end:
-                late = CutShort(
-                    f"Not Ready within {seconds:g} s: {_shortened(list(unready))}", "See kubectl get tk -A."
-                )
+            self._stop.wait(min(WAIT_INTERVAL, end - self._clock()))
+            if self._stop.asked or self._clock() >= end:
+                why = "Asked to end" if self._stop.asked else f"Not Ready within {seconds:g} s"
+                late = CutShort(f"{why}: {', '.join(unready)}", "See kubectl get tk -A.")
                 return self._report(structs.replace(report, error=late))
-            self._stop.wait(WAIT_INTERVAL)
+            report = merged(report, self._run(0, end - self._clock()))
 
     def loop(self, interval: float, duration: float | None = None) -> Exit:
         """Passes on a steady beat. They never overlap, and one that took too long is not caught up.
@@ -144,10 +149,11 @@ class Runner:
                 return Exit.OK if duration is None else code
 
     def _run(self, offset: int, seconds: float = float("inf")) -> Report:
-        """One pass, which has to be over after `seconds` at the latest."""
+        """One pass, which has to be over after `seconds` at the latest; one that hangs ends the process."""
         deadline = Deadline(min(self._settings.pass_timeout, max(seconds, 0.0)), self._clock)
         self._stop.watch(deadline)
-        return self._one_pass(deadline, offset)
+        with Watch(deadline):
+            return self._one_pass(deadline, offset)
 
     def _report(self, report: Report) -> Exit:
         code = exit_code(report, self._settings)
@@ -155,6 +161,7 @@ class Runner:
             print_report(report, code, self._settings.output, namespaces=self._settings.namespace)
         except OSError as error:
             code = _unprinted(code, error)
+        termination.leave(report)
         text = log_summary(report, code, self._settings.namespace)
         self._heartbeat.end(code, text)
         return code
@@ -179,9 +186,14 @@ def exit_code(report: Report, settings: Settings) -> Exit:
     needy = {str(result) for result in NEEDS_A_PERSON & results}
     if code == Exit.BLOCKED and needy <= set(settings.tolerate):
         code = Exit.OK
-    if code in (Exit.OK, Exit.BLOCKED) and settings.dry_run and CHANGED & results:
+    if code in (Exit.OK, Exit.BLOCKED) and settings.dry_run and any(map(_pending, report.outcomes)):
         code = Exit.FAILED
     return code
+
+
+def _pending(outcome: Outcome) -> bool:
+    """Whether a dry run found something to do here that somebody would see."""
+    return outcome.result in (Result.CREATED, Result.TAKEN_OVER) or bool(outcome.changes)
 
 
 def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> str:
@@ -194,10 +206,13 @@ def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> s
         text += f"; {report.error}"
     elif empty := report.empty_of(namespaces):
         text += f"; no Takaras in: {', '.join(empty)}"
-    level = logging.INFO if code == Exit.OK else logging.WARNING if code == Exit.BLOCKED else logging.ERROR
+    level = _LEVELS.get(report.exit if code != Exit.OK else code, logging.ERROR)
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs}
     log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})
     return text
+
+
+_LEVELS = {Exit.OK: logging.INFO, Exit.BLOCKED: logging.WARNING}
 
 
 def _named(outcome: Outcome) -> str:
@@ -209,8 +224,25 @@ def _shortened(names: list[str]) -> str:
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
-def _unready(report: Report) -> dict[str, str]:
-    """The Takaras that are not Ready, with what they are instead; one that is being deleted or gone is no matter."""
+def _unready(report: Report, tolerated: Sequence[str]) -> dict[str, str]:
+    """The Takaras that are not Ready, with what they are instead; those that are going or tolerated are no matter."""
     gone = ("Deleting", "Vanished")
     waiting = [each for each in report.outcomes if each.ready != "Ready" and each.reason not in gone]
-    return {str(each.key): "Stalled" if each.result == Result.BLOCKED else each.ready for each in waiting}
+    return {
+        str(each.key): "Stalled" if each.result == Result.BLOCKED else each.ready
+        for each in waiting
+        if str(each.result) not in tolerated
+    }
+
+
+def merged(first: Report, then: Report) -> Report:
+    """One report of two passes: how things are now, and what either changed."""
+    before = {outcome.key: outcome for outcome in first.outcomes}
+    outcomes = (_together(before.get(outcome.key), outcome) for outcome in then.outcomes)
+    return structs.replace(then, outcomes=tuple(outcomes), started=first.started, seconds=first.seconds + then.seconds)
+
+
+def _together(before: Outcome | None, now: Outcome) -> Outcome:
+    if before is None or before.result not in CHANGED or now.result != Result.UNCHANGED:
+        return now
+    return structs.replace(now, result=before.result, changes=before.changes, told=before.told or now.told)

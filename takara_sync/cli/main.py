@@ -24,7 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from takara_sync.cli.errors import told  # noqa: PLC0415 - see above
 
     arguments = sys.argv[1:] if argv is None else argv
-    return told(arguments, lambda prog: _main(arguments, prog, stop))
+    try:
+        return told(arguments, lambda prog: _main(arguments, prog, stop))
+    finally:
+        stop.finish()  # the interpreter's end would reset the handlers, and a signal kill what is done
 
 
 def _main(argv: Sequence[str], prog: str, stop: Stop) -> int:
@@ -50,5 +53,6 @@ _COMMANDS = {
     "loop": ("loop", "run_loop"),
     "plan": ("plan", "run"),
     "check": ("check", "run"),
+    "manifests": ("manifests", "run"),
     "demo": ("demo", "run"),
 }

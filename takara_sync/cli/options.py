@@ -23,6 +23,7 @@ COMMANDS = {
     "once": "one pass over every Takara",
     "plan": "what a pass would do, and who made it necessary; writes nothing",
     "check": "whether the server, the API and the rights are what a pass needs",
+    "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "the whole story on an embedded cluster; needs nothing",
 }
 _OFFLINE = ("demo",)  # what the user's environment says of a cluster is not for these
@@ -31,11 +32,13 @@ LOOP = "loop"  # no word on the command line: it is what runs where an interval 
 # What Kubernetes injects for Services named takara-sync or takara-sync-metrics.
 _SERVICE_LINK = re.compile(r"TAKARA_SYNC_(.*_)?(PORT|SERVICE_).*")
 _EPILOG = """\
-A pass lists everything, brings each Deployment back to its Takara, writes the statuses that differ, and ends.
-Each option is also a variable (TAKARA_SYNC_MAX_SIZE) and a key of the --config file (max-size).
+A pass lists everything, brings each Deployment back to its Takara, writes the
+statuses that differ, and ends. Each option is also a variable
+(TAKARA_SYNC_MAX_SIZE) and a key of the --config file (max-size).
 
-exit codes: 0 converged, 1 a Takara failed, 2 usage, 3 cluster unreadable, 4 cut short, 5 too many changes,
-            6 blocked or invalid Takaras need a person, 70 a bug in takara-sync
+exit codes: 0 converged, 1 a Takara failed or changes are pending, 2 usage,
+3 cluster unreadable, 4 cut short, 5 too many changes, 6 blocked or invalid
+Takaras need a person, 70 a bug in takara-sync
 """
 
 

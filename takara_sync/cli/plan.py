@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,8 @@ import msgspec
 
 from takara_sync.changes import Change
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
-from takara_sync.cli.documents import PlanDocument, PlannedDocument
-from takara_sync.cli.render import Style, style_of
+from takara_sync.cli.documents import Action, PlanDocument, PlannedDocument
+from takara_sync.cli.render import fitted, style_of
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Cluster, Deadline
@@ -22,6 +23,8 @@ from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan
 from takara_sync.reasons import INVALID, one_line
 from takara_sync.report import Exit, describe, error_document
 from takara_sync.sync import guard, plan_once, utcnow
+
+log = logging.getLogger("takara_sync")
 
 _MARKS = {"create": ("+", "green"), "apply": ("~", "yellow"), "take over": ("~", "yellow"), "keep": (" ", "")}
 _TROUBLE = ("!", "red")
@@ -45,6 +48,7 @@ def run(settings: Settings, stop: Stop) -> Exit:
         guard(plan, policy_of(settings))
     except PassStopped as stopped:
         error = stopped
+        log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
     document = PlanDocument("takara-sync/plan/v1", 0, error_document(error), _lines(plan, verdicts, utcnow()))
     document = msgspec.structs.replace(document, exit=int(_exit(document, error, settings)))
     _print(document, settings.output)
@@ -109,7 +113,7 @@ def _line(decision: Decision, server: str, now: datetime) -> PlannedDocument:
     return PlannedDocument(key.namespace, key.name, _action(decision), _why(decision), changes, ages, rollout, server)
 
 
-def _action(decision: Decision) -> str:
+def _action(decision: Decision) -> Action:
     if isinstance(decision, Create):
         return "create"
     if isinstance(decision, Apply):
@@ -121,7 +125,7 @@ def _action(decision: Decision) -> str:
 
 def _why(decision: Decision) -> str:
     if isinstance(decision, Create):
-        return f"{decision.takara.size} replicas"
+        return "1 replica" if decision.takara.size == 1 else f"{decision.takara.size} replicas"
     if isinstance(decision, Apply):
         return "" if decision.changes else "no value changes"
     verdict = decision.verdict
@@ -146,26 +150,29 @@ def _print(document: PlanDocument, output: str) -> None:
     if output == "json":
         sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
     else:
-        style = style_of(sys.stdout)
-        sys.stdout.writelines(f"{line}\n" for line in _text(document, style, every=output == "wide"))
+        sys.stdout.writelines(f"{line}\n" for line in _text(document, every=output == "wide"))
     sys.stdout.flush()
 
 
-def _text(document: PlanDocument, style: Style, *, every: bool) -> Iterator[str]:
+def _text(document: PlanDocument, *, every: bool) -> Iterator[str]:
+    style = style_of(sys.stdout)
     for line in document.takaras:
         if every or line.action != "keep" or line.why:
             mark, colour = _MARKS.get(line.action, _TROUBLE)
-            yield style(one_line(f"{mark} {line.namespace}/{line.name}: {line.action}"), colour) + _tail(line)
+            parts = (line.why, _template(line), _says(line.server))
+            tail = ", ".join(part for part in parts if part)
+            words = f"{line.namespace}/{line.name}: {line.action}{'  ' if tail else ''}{one_line(tail)}"
+            yield f"{style(mark, colour)} {fitted(words, sys.stdout, indent=2)}".rstrip()
             for change, age in zip(line.changes, line.ages, strict=True):
-                yield "    " + _described(change, age)
-    yield _total(document)
+                yield "    " + fitted(_described(change, age), sys.stdout, indent=4)
+    yield fitted(_total(document), sys.stdout, indent=0)
     if document.error is not None:
-        yield style(one_line(f"error: {document.error.message}. {document.error.hint}"), "red")
+        error = one_line(f"error: {document.error.message}. {document.error.hint}")
+        yield style(fitted(error, sys.stdout, indent=0), "red")
 
 
-def _tail(line: PlannedDocument) -> str:
-    parts = [line.why, "rollout" if line.rollout else "no rollout" if line.changes else "", _says(line.server)]
-    return one_line(", ".join(part for part in parts if part)).join(("  ", "")) if any(parts) else ""
+def _template(line: PlannedDocument) -> str:
+    return "rollout" if line.rollout else "no rollout" if line.changes else ""
 
 
 def _says(server: str) -> str:

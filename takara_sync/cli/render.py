@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
 import msgspec
 
+from takara_sync.errors import TooManyChanges
 from takara_sync.reasons import one_line
 from takara_sync.report import Exit, Report, Result, summary
 
@@ -22,6 +25,7 @@ _COLOURS = {
     Result.FAILED: "red",
     Result.NOT_REACHED: "red",
 }
+_NARROWEST = 20  # columns: below that, a terminal is none to be read on
 _HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
 Row = tuple[str, str, Result, str]
 
@@ -56,16 +60,34 @@ def style_of(stream: TextIO) -> Style:
     return lambda text, colour: f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour in _CODES else text
 
 
+def fitted(text: str, stream: TextIO, indent: int) -> str:
+    """A text as it is; on a terminal broken between words, its further lines indented by so many columns.
+
+    Its first line has so many columns before it already.
+    """
+    if not stream.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns - indent, _NARROWEST)
+    lines = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    return f"\n{' ' * indent}".join(lines)
+
+
 def _print_table(report: Report, stream: TextIO, *, every: bool) -> None:
     rows = [
         (outcome.key.namespace, outcome.key.name, outcome.result, outcome.detail)
         for outcome in report.outcomes
-        if every or outcome.result != Result.UNCHANGED
+        if every or outcome.result not in _hidden(report)
     ]
     if rows:
         _draw(rows, stream) if stream.isatty() else _write(rows, stream)
-    last = summary(report)
+    last = fitted(summary(report), stream, indent=0)
     stream.write(f"{last}\nerror: {one_line(str(report.error))}\n" if report.error else f"{last}\n")
+
+
+def _hidden(report: Report) -> set[Result]:
+    """What the table leaves out: what is as it was, and all of it where the plan was too large to begin."""
+    too_many = isinstance(report.error, TooManyChanges)
+    return {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
 
 
 def _write(rows: list[Row], stream: TextIO) -> None:
@@ -89,4 +111,5 @@ def _draw(rows: list[Row], stream: TextIO) -> None:
     for namespace, name, result, detail in rows:
         coloured = Text(result, _COLOURS.get(result, ""))
         table.add_row(Text(namespace), Text(name), coloured, Text(detail))
-    Console(file=stream, highlight=False).print(table)
+    plain = style_of(stream)("x", "red") == "x"
+    Console(file=stream, highlight=False, color_system=None if plain else "auto").print(table)

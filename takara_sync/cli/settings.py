@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from takara_sync import __version__
 from takara_sync.plan import LEGACY_MANAGERS
 
 ENV_PREFIX = "TAKARA_SYNC_"
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
 _CONNECTED = (*_DECIDING, "check")
+_INSTALL = ("manifests",)
 _LONGEST = 366 * 86400.0  # seconds; a system cannot wait for ever, and a typo of years is none to be believed
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -53,6 +55,16 @@ def _namespace(names: tuple[str, ...]) -> tuple[str, ...]:
         if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
             raise ValueError(f"{name!r} is no name of a namespace")
     return names
+
+
+def _one_namespace(name: str) -> str:
+    return _namespace((name,))[0]
+
+
+def _image(name: str) -> str:
+    if re.search(r"\s", name) or name.startswith("-"):
+        raise ValueError("expected the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:...")
+    return name
 
 
 def _web(url: SecretStr) -> SecretStr:
@@ -96,7 +108,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=False)
 
-    config: Text | None = _option("Settings", "read options from this YAML file", None, "FILE", commands=_CONNECTED)
+    config: Text | None = _option(
+        "Settings", "read options from this YAML file", None, "FILE", commands=(*_CONNECTED, *_INSTALL)
+    )
 
     kubeconfig: Text | None = _option(
         "Cluster",
@@ -128,13 +142,33 @@ class Settings(BaseSettings):
     max_changes: Annotated[Number, Field(ge=0)] | None = _option(
         "Safety", "write nothing when a pass would change more than this; default: no limit", None, "N"
     )
-    allow_templates: bool = _option("Safety", "honour spec.template", False)
+    allow_templates: bool = _option("Safety", "honour spec.template", False, commands=(*_DECIDING, *_INSTALL))
     legacy_manager: Names = _option(
         "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
     )
     accept_newer_format: bool = _option("Safety", "apply over what a newer takara-sync applied", False)
 
     server: bool = _option("Plan", "ask the server for its verdict, by dry-run applies", False, commands=("plan",))
+
+    mode: Literal["cronjob", "loop", "once"] = _option(
+        "Install",
+        "a Job a minute with a pass every 10 s, a pod that stays, or a Job a minute with one pass",
+        "cronjob",
+        "MODE",
+        commands=_INSTALL,
+    )
+    image: Annotated[Text, AfterValidator(_image)] = _option(
+        "Install", "the image of takara-sync", f"takara-sync:{__version__}", "IMAGE", commands=_INSTALL
+    )
+    schedule: Text | None = _option(
+        "Install", "when the Job runs, as cron has it; default: every minute", None, "CRON", commands=_INSTALL
+    )
+    install_namespace: Annotated[Text, AfterValidator(_one_namespace)] = _option(
+        "Install", "where takara-sync itself runs", "takara-system", "NAME", commands=_INSTALL
+    )
+    watch_namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
+        "Install", "rights in this namespace only (repeats); default: in all", (), "NAME", commands=_INSTALL
+    )
 
     serve: bool = _option("Demo", "keep the embedded cluster up for kubectl", False, commands=("demo",))
 
@@ -178,6 +212,8 @@ class Settings(BaseSettings):
             raise ValueError("duration bounds a loop: it needs an interval")
         if self.duration is not None and self.interval is not None and self.duration < self.interval:
             raise ValueError(f"duration ({self.duration:g} s) is shorter than interval ({self.interval:g} s)")
+        if self.schedule is not None and self.mode == "loop":
+            raise ValueError("schedule is for Jobs: a loop has none")
         if self.wait is not None and self.dry_run:
             raise ValueError("wait waits for what a dry-run does not do")
         return self

@@ -35,6 +35,11 @@ class Stop:
             signal.signal(number, lambda *_: None)
         threading.Thread(target=self._listen, args=(reader,), name="signals", daemon=True).start()
 
+    def finish(self) -> None:
+        """From now on signals change nothing: all is done, and the interpreter is about to end."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
     def _listen(self, reader: int) -> None:
         while True:
             for number in os.read(reader, 1):

@@ -72,6 +72,10 @@ class KubeCluster:
     def deadline(self) -> Deadline:
         return self._deadline
 
+    @property
+    def dry_run(self) -> bool:
+        return bool(self._write_query)
+
     # -------------------------------------------------------------- lists
 
     def deployments(self) -> Listing[Deployment]:

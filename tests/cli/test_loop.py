@@ -181,7 +181,7 @@ CODES = [
     (report(Result.BLOCKED), {"tolerate": BOTH}, Exit.OK),
     (report(Result.BLOCKED), {"tolerate": ("invalid",)}, Exit.BLOCKED),
     (report(Result.BLOCKED, Result.INVALID), {"tolerate": ("invalid",)}, Exit.BLOCKED),
-    (report(Result.BLOCKED, Result.UPDATED), {"tolerate": BOTH, "dry_run": True}, Exit.FAILED),
+    (report(Result.BLOCKED, Result.CREATED), {"tolerate": BOTH, "dry_run": True}, Exit.FAILED),
     (report(Result.NOT_REACHED, Result.FAILED, error=CutShort("x")), {}, Exit.CUT_SHORT),
     (report(Result.FAILED, error=Unreadable("x")), {"tolerate": BOTH}, Exit.UNREADABLE),
     (report(Result.NOT_REACHED, error=TooManyChanges("x")), {"dry_run": True}, Exit.TOO_MANY_CHANGES),

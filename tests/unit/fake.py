@@ -37,6 +37,8 @@ WRITES = ("create", "apply", "take over", "tell")
 class FakeCluster:
     """Holds Takaras, Deployments and pods as JSON; `requests` are verbs and keys, in order."""
 
+    dry_run = False
+
     def __init__(self, *objects: Json, deadline: Deadline | None = None) -> None:
         self.deadline = deadline or Deadline()
         self.requests: list[tuple[str, Key]] = []

@@ -148,12 +148,13 @@ def test_pending_is_what_changes_something() -> None:
         (settled("edited"), edited(deployment_json("edited"), "nginx")),
         (takara_json("untold"), deployment_json("untold")),
         (takara_json("taken-over"), legacy(deployment_json("taken-over"))),
+        (takara_json("taken-over-and-scaled"), legacy(deployment_json("taken-over-and-scaled", 9))),
         (settled("kept"), deployment_json("kept")),
         (takara_json("blocked"), deployment_json("blocked", ownerReferences=None)),
         (takara_json("invalid", size=-1), None),
         (settled("entry-lost"), lost(deployment_json("entry-lost"), "f:spec", "f:replicas")),
     )
-    assert [d.takara.key.name for d in plan.pending] == ["created", "edited", "scaled", "taken-over"]
+    assert [d.takara.key.name for d in plan.pending] == ["created", "edited", "scaled", "taken-over-and-scaled"]
 
 
 # ------------------------------------------------------------------ looking up by name

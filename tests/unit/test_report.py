@@ -118,6 +118,7 @@ def test_the_json_form() -> None:
         "error": None,
         "started": "2026-01-01T12:00:00.001Z",
         "seconds": 1.235,
+        "dryRun": False,
         "emptyNamespaces": [],
         "counts": {"updated": 1, "failed": 1},
         "takaras": [

@@ -1,0 +1,1 @@
+"""The whole command: what it says is what it does."""

@@ -1,0 +1,50 @@
+"""How a scene is set: what there was before the command that a test looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from takara_sync import KubeCluster, Policy, sync_once
+from tests.world import GO_OPERATOR, as_the_go_operator, takara
+
+if TYPE_CHECKING:
+    from tests.tool import Tool
+    from tests.world import Json, World
+
+HOLD = {"metadata": {"finalizers": ["example.org/hold"]}}
+PAUSE = {"metadata": {"annotations": {"maho.takara.org/paused": "true"}}}
+TEMPLATES = ("--allow-templates",)
+
+Prepare = Callable[["World", "Tool"], None]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    prepare: Prepare
+    flags: tuple[str, ...] = ()
+
+
+def converged(world: World, tool: Tool, *takaras: Json) -> None:
+    """These Takaras, with nothing left to do for their Deployments."""
+    world.create(*takaras)
+    sync(world, tool)
+    world.settle()
+
+
+def sync(world: World, tool: Tool) -> None:
+    """A pass, quicker than as a process."""
+    cluster = KubeCluster.connect(str(tool.user.kubeconfig), namespaces=[world.namespace])
+    assert sync_once(cluster, Policy(allow_templates=True)).exit == 0
+
+
+def left_by_the_go_operator(world: World, name: str, size: int = 2, **container: Any) -> None:
+    (owner,) = world.create(takara(name, size))
+    world.post_deployment(as_the_go_operator(owner, size, **container), GO_OPERATOR)
+    world.settle()
+
+
+def template(*containers: Json, **spec: Any) -> Json:
+    return {"spec": {"containers": list(containers)} | spec}

@@ -1,0 +1,126 @@
+"""SIGINT and SIGTERM at any moment: no traceback, a report once a pass has begun, and the next pass heals the rest."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.commands.rights import fleet
+from tests.commands.running import Commands, validate
+from tests.contract.simulated import Simulated
+from tests.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FLEET = 60
+MOMENTS = 12
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted:
+    """A command on a fleet of 60 that somebody ends after a while."""
+
+    def __init__(self, simulated: Simulated, *args: str) -> None:
+        self.world = World(simulated, simulated.namespace())
+        self.names = fleet(self.world, FLEET)
+        self.commands = Commands(simulated, self.world.namespace)
+        self._args: Sequence[str] = self.commands.args(*args)
+        self.reports: list[str] = []
+        self.log: list[str] = []
+
+    def after(self, seconds: float, number: signal.Signals) -> int:
+        """The exit code. What it says is whole lines of JSON, on both streams."""
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(self._args, env=self.commands.environment(), stdout=pipe, stderr=pipe, text=True)
+        time.sleep(seconds)
+        process.send_signal(number)
+        try:
+            stdout, stderr = process.communicate(timeout=10)
+        finally:
+            process.kill()
+        assert "Traceback" not in stderr, stderr
+        self.reports, self.log = stdout.splitlines(), stderr.splitlines()
+        for line in self.reports:
+            validate(json.loads(line))
+        assert all(isinstance(json.loads(line), dict) for line in self.log)
+        return process.returncode
+
+    @property
+    def wrote(self) -> bool:
+        return any(request.writes for request in self.commands.server.requests(self.commands.user))
+
+    def heals(self) -> None:
+        """The next pass converges everything; nobody has been created twice or forgotten."""
+        healed = self.commands.converge()
+        assert set(healed.results) == set(self.names)
+        assert all(self.world.has_deployment(name) for name in self.names)
+
+
+@pytest.fixture(scope="module")
+def length(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How long such a pass takes on this machine, from the start of the process to its end, in seconds."""
+    with Simulated(tmp_path_factory.mktemp("length")) as simulated:
+        commands = Interrupted(simulated, "once").commands
+        begun = time.monotonic()
+        commands.converge()
+        return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_once(simulated: Simulated, length: float, moment: int) -> None:
+    number = SIGNALS[moment % 2] if moment > 1 else signal.SIGTERM  # Python's own start answers Ctrl-C by a traceback
+    pending = Interrupted(simulated, "once")
+
+    code = pending.after(length * (moment + 0.5) / MOMENTS, number)
+
+    if pending.log:  # by then the signals are its own, until its very end
+        assert code in (0, 4)
+    else:
+        assert code in (0, 4, -number)
+    if pending.wrote:
+        (report,) = (json.loads(line) for line in pending.reports)
+        assert (report["exit"], len(report["takaras"])) == (code, FLEET)
+        assert (report["error"] is None) == (code == 0)
+    pending.heals()
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_a_loop(simulated: Simulated, length: float, moment: int) -> None:
+    """0 in a wait, 4 in a pass; each pass that began has its line."""
+    number = SIGNALS[moment % 2]
+    pending = Interrupted(simulated, "--interval", "100ms")
+
+    code = pending.after(length * (0.7 + moment / 5), number)
+
+    assert code in (0, 4)
+    reports = [json.loads(line) for line in pending.reports]
+    assert all(report["exit"] == 0 for report in reports[:-1])
+    assert pending.wrote <= bool(reports)
+    if reports:
+        assert code == 0 or reports[-1]["exit"] == code
+    pending.heals()
+
+
+def test_a_second_signal_changes_nothing(simulated: Simulated) -> None:
+    """Who presses Ctrl-C again and again, until it is gone, gets the same clean end."""
+    pending = Interrupted(simulated, "once")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        pending.commands.args("once"), env=pending.commands.environment(), stdout=pipe, stderr=pipe, text=True
+    )
+    assert process.stderr
+    assert process.stderr.readline()  # from now on the signals are its own
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.005)
+    stdout, stderr = process.communicate(timeout=10)
+
+    assert process.returncode in (0, 4)
+    assert "Traceback" not in stdout + stderr
+    pending.heals()

@@ -1,0 +1,141 @@
+"""What a person sees: nothing wider than the terminal, nothing cut off; what is piped is plain, whole and stable."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.commands.running import Commands
+from tests.commands.staging import converged
+from tests.commands.terminals import Screen, on_terminal
+from tests.contract.simulated import Simulated
+from tests.world import World, takara
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONG = "a-takara-with-a-name-of-sixty-characters-as-people-make-them"
+READERS = (
+    ("once", "--dry-run"),
+    ("once", "--dry-run", "-o", "wide"),
+    ("plan",),
+    ("plan", "-o", "wide"),
+    ("check",),
+    ("--help",),
+)
+_TIME = re.compile(r"\d+\.\d s\b|\d+s ago|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d:\d\d:\d\d")
+
+
+def fleet_of(simulated: Simulated) -> Commands:
+    """A fleet with long names of which something is to be told: drift by two, an invalid one, a new one."""
+    world = World(simulated, simulated.namespace())
+    commands = Commands(simulated, world.namespace)
+    converged(world, commands, takara(LONG, 3), takara("calm", 1))
+    world.kubectl("scale", f"deployment/{LONG}", "--replicas=7")
+    world.kubectl("set", "image", f"deployment/{LONG}", "takara=registry.example.org/a/long/path/to/an/image:1.2.3")
+    world.create(takara(f"{LONG[:-1]}b", 1001), takara("new", 1))
+    return commands
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Such a fleet, for what only reads."""
+    with Simulated(tmp_path_factory.mktemp("fleet")) as simulated:
+        yield fleet_of(simulated)
+
+
+def shown(commands: Commands, args: tuple[str, ...], columns: int, *, log: bool = True, **variables: str) -> Screen:
+    if args == ("--help",):
+        commands = Commands(commands.server)
+    return on_terminal(commands, *args, columns=columns, log=log, **variables)
+
+
+@pytest.mark.parametrize(("columns", "terminal"), [(80, "xterm-256color"), (200, "xterm-256color"), (80, "dumb")])
+@pytest.mark.parametrize("args", READERS, ids=" ".join)
+def test_no_line_is_wider_than_the_terminal(
+    commands: Commands, args: tuple[str, ...], columns: int, terminal: str
+) -> None:
+    screen = shown(commands, args, columns, log=False, TERM=terminal)
+
+    assert [line for line in screen.lines if len(line) > columns] == []
+    assert len(screen.lines) > 3
+    assert terminal != "dumb" or "\x1b" not in screen.raw
+
+
+@pytest.mark.parametrize("args", READERS, ids=" ".join)
+def test_colours_on_a_terminal_and_none_where_nobody_wants_them(commands: Commands, args: tuple[str, ...]) -> None:
+    coloured = shown(commands, args, 100)
+    plain = shown(commands, args, 100, NO_COLOR="1")
+
+    assert args == ("--help",) or "\x1b[3" in coloured.raw
+    assert "\x1b" not in plain.raw
+    assert _TIME.sub("", plain.text) == _TIME.sub("", coloured.text)
+
+
+@pytest.mark.parametrize("args", READERS[:4], ids=" ".join)
+def test_piped_names_are_whole_and_nothing_is_coloured(commands: Commands, args: tuple[str, ...]) -> None:
+    done = commands.run(*args, COLUMNS="40", TERM="xterm-256color")
+
+    assert "\x1b" not in done.stdout + done.stderr
+    for name in (LONG, f"{LONG[:-1]}b", "new"):
+        assert any(name in line for line in done.stdout.splitlines())
+
+
+def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
+    simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(simulated, simulated.namespace())
+    world.create(*(takara(f"t{number}", 1) for number in range(8)))
+    handle = simulated.simulator.handle
+
+    def slowly(*asked: object) -> object:
+        time.sleep(0.12)
+        return handle(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(simulated.simulator, "handle", slowly)
+    commands = Commands(simulated, world.namespace)
+
+    quiet = commands.run("once", "--dry-run", "--concurrency", "1")
+    screen = on_terminal(commands, "once", "--concurrency", "1", columns=80)
+
+    assert "writing" in screen.raw
+    assert "\x1b[?25h" in screen.raw[screen.raw.index("\x1b[?25l") :]  # the cursor is there again
+    left = screen.raw.replace("\r\n", "\n").rpartition("\x1b[2K")[2]  # behind the last erasure
+    assert "writing" not in left
+    assert "8 Takaras: 8 created" in left
+    assert "writing" not in quiet.stdout + quiet.stderr
+
+
+# ------------------------------------------------------------------ piped, to the letter
+
+IMAGE = "spec.template.spec.containers[takara].image registry.example.org/a/long/path/to/an/image:1.2.3 -> busybox"
+SCALED = "spec.replicas 7 -> 3 (set by kubectl, subresource scale)"
+TOO_LARGE = "SizeTooLarge: spec.size is 1001, above the limit of 1000. Lower it, or raise --max-size."
+ONCE = f"""\
+NAMESPACE         NAME                                                           RESULT    DETAIL
+test-0123456789   {LONG[:-1]}b   invalid   {TOO_LARGE}
+test-0123456789   {LONG}   updated   {SCALED}; {IMAGE} (set by kubectl-set, TIME)
+test-0123456789   new                                                            created
+4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid (TIME)
+"""
+PLAN = f"""\
+! test-0123456789/{LONG[:-1]}b: invalid  {TOO_LARGE}
+~ test-0123456789/{LONG}: apply  rollout
+    {SCALED}
+    {IMAGE} (set by kubectl-set, TIME)
++ test-0123456789/new: create  1 replica
+plan: 1 to create, 1 to apply, 1 invalid, 1 unchanged
+"""
+
+
+@pytest.mark.parametrize(("args", "expected"), [(("plan",), PLAN), (("once",), ONCE)], ids=["plan", "once"])
+def test_the_piped_form_is(simulated: Simulated, args: tuple[str, ...], expected: str) -> None:
+    commands = fleet_of(simulated)
+    assert commands.namespace
+
+    piped = commands.run(*args).stdout
+
+    assert _TIME.sub("TIME", piped).replace(commands.namespace, "test-0123456789") == expected

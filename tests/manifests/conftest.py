@@ -1,0 +1,69 @@
+"""A real control plane with the base installed, and admission as strict as clusters have it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.control_plane.server import ControlPlane
+from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
+from tests.manifests.install import apply, identity, objects, tenant, without_workload
+from tests.manifests.pods import deployment
+from tests.world import takara
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+POLICIES = ("takara-template", "takara-sync")
+TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras?dryRun=All"
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments?dryRun=All"
+STRICT = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+
+
+@pytest.fixture(scope="session")
+def cluster(control_plane_assets: Path) -> Iterator[ControlPlane]:
+    """The base installed, and no controllers, which would tidy up after an attack. To be left as it is."""
+    with ControlPlane(control_plane_assets, controller_manager=False) as server:
+        install(server)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def strict(control_plane_assets: Path) -> Iterator[ControlPlane]:
+    """The base installed, controllers, and owner references only by who may delete what they protect."""
+    with ControlPlane(control_plane_assets, api_server_flags=STRICT) as server:
+        install(server)
+        yield server
+
+
+@pytest.fixture
+def installed_with(fresh_control_plane: Callable[..., ControlPlane]) -> Callable[..., ControlPlane]:
+    """A control plane of the test's own, with what `manifests` prints for these options."""
+
+    def start(*argv: str, policies: tuple[str, ...] = POLICIES) -> ControlPlane:
+        server = fresh_control_plane(controller_manager=False)
+        install(server, *argv, policies=policies)
+        return server
+
+    return start
+
+
+def install(server: ControlPlane, *argv: str, policies: tuple[str, ...] = POLICIES) -> None:
+    """Apply all but the workload, of the fence only `policies`, and wait until these are enforced."""
+    found = without_workload(objects(*argv))
+    apply(server, [one for one in found if "Admission" not in one["kind"] or one["metadata"]["name"] in policies])
+    nobody, itself = tenant(server, "default", "takara-edit"), identity(server)
+    tries = {
+        "takara-template": (nobody, TAKARAS, takara("probe", 1, template={"spec": {}})),
+        "takara-sync": (itself, DEPLOYMENTS, deployment("probe")),
+    }
+
+    def unfenced() -> str:
+        answers = [
+            server.call("POST", path, body, user=user).body for user, path, body in (tries[each] for each in policies)
+        ]
+        return "; ".join(str(said) for said in answers if "ValidatingAdmissionPolicy" not in str(said))
+
+    wait_until(unfenced, within=SETTLE_SECONDS, every=0.1)

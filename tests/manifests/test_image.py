@@ -1,0 +1,99 @@
+"""The image's recipe: linted, locked, and in step with the rest."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from takara_sync import __version__
+from tests.manifests.install import ROOT
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+LOCK = (ROOT / "requirements.lock").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def locked() -> dict[str, tuple[str, int]]:
+    """Each locked package with its version and the number of its hashes."""
+    entries = re.split(r"\n(?=[a-z])", LOCK)
+    found: dict[str, tuple[str, int]] = {}
+    for entry in entries:
+        if match := re.match(r"([a-z0-9.-]+)==(\S+)", entry):
+            found[canonicalize_name(match[1])] = (match[2], len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", entry)))
+    return found
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    hadolint = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run([hadolint, ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_hadolint_would_have(tmp_path: Path) -> None:
+    bad = tmp_path / "Dockerfile"
+    bad.write_text(DOCKERFILE.replace("# hadolint ignore=DL3067\n", "").replace("USER 65532:65532\n", "USER root\n"))
+    hadolint = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run([hadolint, bad], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert {"DL3002", "DL3067"} <= set(re.findall(r"DL\d+", done.stdout))
+
+
+def test_the_lock_has_every_dependency_in_a_version_that_pyproject_takes() -> None:
+    versions = locked()
+    for line in PROJECT["dependencies"]:
+        wanted = Requirement(line)
+        version, _ = versions[canonicalize_name(wanted.name)]
+        assert wanted.specifier.contains(version), f"{wanted} is locked to {version}"
+
+
+def test_every_locked_package_has_hashes_and_no_address() -> None:
+    assert len(locked()) > len(PROJECT["dependencies"])
+    assert all(count > 0 for _, count in locked().values())
+    assert "://" not in LOCK
+    assert set(re.findall(r"^\S+", LOCK, re.MULTILINE)) - {"#"} == {
+        f"{name}=={version}" for name, (version, _) in locked().items()
+    }
+
+
+def test_the_lock_is_closed() -> None:
+    """Whatever a locked package needs is locked too, as far as this interpreter has them installed."""
+    for name in locked():
+        try:
+            needs = requires(name) or []
+        except PackageNotFoundError:  # for another platform or Python
+            continue
+        for line in needs:
+            wanted = Requirement(line)
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(wanted.name) in locked(), f"{name} needs {wanted.name}"
+
+
+def test_the_recipe_keeps_its_promises() -> None:
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+    assert [stage.split()[0] for stage in stages] == ["${BASE}", "${BASE}", "scratch"]
+    final = stages[-1]
+    assert "RUN" not in final
+    assert "USER 65532:65532" in final
+    assert 'ENTRYPOINT ["takara-sync"]' in final
+    assert f'org.opencontainers.image.version="{__version__}"' in final
+    assert "--require-hashes" in DOCKERFILE
+    assert "compileall" in DOCKERFILE
+    assert re.search(r"^ARG BASE=\S+:\S+$", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_context_is_what_the_image_is_made_of() -> None:
+    lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    assert lines[0] == "*"
+    assert {line for line in lines if line.startswith("!")} == {"!requirements.lock", "!takara_sync", "!k8s", "!wheels"}
+
+
+def test_the_readme_tells_the_command_that_makes_the_lock() -> None:
+    (command,) = re.findall(r"^#\s+(uv pip compile .*)$", LOCK, re.MULTILINE)
+    assert command in (ROOT / "README.md").read_text()

@@ -1,0 +1,171 @@
+"""`takara-sync manifests` prints what `kubectl kustomize` makes of k8s/, and what its options say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from takara_sync import __version__
+from takara_sync.cli.options import load
+from takara_sync.errors import ConfigurationError
+from tests.manifests.install import ROOT, objects
+from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
+from tests.tool import COMMAND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.manifests.install import Json
+
+
+@pytest.fixture
+def kubectl(control_plane_assets: Path) -> Path:
+    return control_plane_assets / "kubectl"
+
+
+def printed(*argv: str) -> list[Json]:
+    """What the command prints."""
+    done = subprocess.run([COMMAND, "manifests", *argv], capture_output=True, text=True, check=False, env={})
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def workload(found: list[Json]) -> tuple[Json, Json]:
+    """The CronJob or Deployment, and its one container."""
+    (one,) = (each for each in found if each["kind"] in ("CronJob", "Deployment"))
+    template = one["spec"]["jobTemplate"]["spec"]["template"] if one["kind"] == "CronJob" else one["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    return one, container
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_each_mode_is_its_folder(kubectl: Path, mode: str) -> None:
+    expected = by_name(build(kubectl, "crd")) | by_name(build(kubectl, mode))
+    assert by_name(printed("--mode", mode)) == expected
+    if mode == "cronjob":
+        assert by_name(printed()) == expected
+
+
+def test_one_namespace_is_the_folder_namespaced(kubectl: Path) -> None:
+    expected = by_name(build(kubectl, "crd")) | by_name(build(kubectl, "namespaced"))
+    assert by_name(printed("--watch-namespace", "default")) == expected
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_the_options_are_what_an_overlay_makes_by_hand(kubectl: Path, tmp_path: Path, mode: str) -> None:
+    made = overlay(
+        kubectl,
+        tmp_path,
+        resources=["k8s/crd", f"k8s/{mode}"],
+        components=["k8s/components/templates", "k8s/components/namespaced"],
+        images=[{"name": "takara-sync", "newName": "example.invalid/takara-sync", "newTag": "9"}],
+    )
+    argv = ("--mode", mode, "--allow-templates", "--watch-namespace=default", "--image=example.invalid/takara-sync:9")
+    found = by_name(printed(*argv))
+    assert sorted(workload(list(found.values()))[1]["args"]) == sorted(workload(made)[1]["args"])
+    for each in (made, found.values()):
+        workload(list(each))[1]["args"].sort()
+    assert found == by_name(made)
+
+
+def test_another_install_namespace_is_what_kustomize_makes_of_it(kubectl: Path, tmp_path: Path) -> None:
+    made = overlay(kubectl, tmp_path, resources=["k8s/crd", "k8s/cronjob"], namespace="elsewhere")
+    for each in made:
+        if each["kind"].startswith("ValidatingAdmission"):  # kustomize does not know that these are in no namespace
+            del each["metadata"]["namespace"]
+    found = printed("--install-namespace", "elsewhere")
+    assert by_name(found) == by_name(made)
+    assert "takara-system" not in str(found)
+
+
+def test_the_schedule() -> None:
+    assert workload(objects())[0]["spec"]["schedule"] == "* * * * *"
+    assert workload(objects("--schedule", "*/5 * * * *"))[0]["spec"]["schedule"] == "*/5 * * * *"
+    assert workload(objects("--schedule", "@hourly", "--mode=once"))[0]["spec"]["schedule"] == "@hourly"
+    for wrong in ("soon", "* * * *", "* * * * * *", "TZ=UTC * * * * *", "CRON_TZ=UTC * * * *"):
+        with pytest.raises(ConfigurationError, match="expected five fields"):
+            objects("--schedule", wrong)
+    with pytest.raises(ConfigurationError, match="a loop has none"):
+        objects("--schedule", "* * * * *", "--mode", "loop")
+
+
+def test_several_watched_namespaces_may_be_the_install_namespace_too() -> None:
+    found = objects("--watch-namespace", "takara-system,b", "--install-namespace", "default")
+    places = [(each["kind"], each["metadata"]["namespace"]) for each in found if each["kind"].startswith("Role")]
+    assert sorted(places) == [(kind, where) for kind in ("Role", "RoleBinding") for where in ("b", "takara-system")]
+    assert "--namespace=takara-system,b" in workload(found)[1]["args"]
+    subjects = [subject for each in found for subject in each.get("subjects", ())]
+    assert {subject["namespace"] for subject in subjects} == {"default"}
+
+
+@pytest.mark.parametrize("argv", [("--mode=cronjob",), ("--mode=loop",), ("--mode=once",), ("--watch-namespace=a,b",)])
+@pytest.mark.parametrize("templates", [(), ("--allow-templates",)])
+def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates: tuple[str, ...]) -> None:
+    """Typos in k8s/ would show in a cluster only."""
+    one, container = workload(objects(*argv, *templates))
+    command, settings = load(container["args"], {})
+    assert command == ("once" if "--mode=once" in argv else "loop")
+    assert (settings.output, settings.tolerate) == ("json", ("blocked", "invalid"))
+    assert settings.allow_templates == bool(templates)
+    assert settings.namespace == (("a", "b") if "--watch-namespace=a,b" in argv else ())
+    if one["kind"] == "CronJob":
+        longest = settings.duration or settings.pass_timeout
+        assert one["spec"]["jobTemplate"]["spec"]["activeDeadlineSeconds"] == longest + 120
+        assert longest < 60
+    else:
+        assert (settings.interval, settings.duration) == (10, None)
+
+
+def test_templates_are_for_the_program_and_for_the_fence_or_for_neither() -> None:
+    for argv, expected in (((), "false"), (("--allow-templates",), "true")):
+        found = by_name(objects(*argv))
+        variables = found["ValidatingAdmissionPolicy", "", "takara-sync"]["spec"]["variables"]
+        assert variables[0] == {"name": "templatesAllowed", "expression": expected}
+        assert ("--allow-templates" in workload(list(found.values()))[1]["args"]) == bool(argv)
+
+
+def test_the_image_is_that_of_this_version() -> None:
+    assert workload(objects())[1]["image"] == f"takara-sync:{__version__}"
+
+
+def test_the_fence_is_always_there_and_the_order_is_one_to_apply_in() -> None:
+    kinds = [each["kind"] for each in objects()]
+    assert kinds.count("ValidatingAdmissionPolicy") == kinds.count("ValidatingAdmissionPolicyBinding") == 2
+    assert kinds[0] == "CustomResourceDefinition"
+    assert kinds[1] == "Namespace"
+
+
+@pytest.mark.parametrize(
+    "argv", [("--image", "a b"), ("--image=-x",), ("--install-namespace", "A"), ("--watch-namespace", ""), ("-n", "a")]
+)
+def test_what_cannot_be(argv: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigurationError):
+        objects(*argv)
+
+
+def test_every_folder_builds(kubectl: Path, tmp_path: Path) -> None:
+    assert {"base", "crd", "cronjob", "examples", "loop", "namespaced", "once"} <= set(FOLDERS)
+    for folder in FOLDERS:
+        assert build(kubectl, folder), folder
+    for component in COMPONENTS:
+        assert overlay(kubectl, tmp_path, resources=["k8s/cronjob"], components=[f"k8s/{component}"]), component
+
+
+def test_deleting_a_folder_leaves_the_api_and_so_every_takara(kubectl: Path) -> None:
+    for folder in set(FOLDERS) - {"crd"}:
+        assert "CustomResourceDefinition" not in {each["kind"] for each in build(kubectl, folder)}, folder
+
+
+def test_the_wheel_carries_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    carried = {name.removeprefix("takara_sync/") for name in zipfile.ZipFile(wheel).namelist()}
+    shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "k8s").rglob("*.yaml")}
+    assert shipped <= carried

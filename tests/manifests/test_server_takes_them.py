@@ -1,0 +1,153 @@
+"""Every manifest fits every supported Kubernetes version, and a real server takes it as it is."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import kubernetes_validate  # type: ignore[import-untyped]
+import pytest
+import yaml
+
+from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
+from tests.manifests.install import ROOT, objects
+from tests.manifests.kustomize import FOLDERS
+from tests.manifests.test_manifests import workload
+
+if TYPE_CHECKING:
+    from tests.control_plane.server import ControlPlane
+    from tests.manifests.install import Json
+
+VERSIONS = [f"1.{minor}" for minor in range(30, 37)]
+FILES = sorted(path for path in (ROOT / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
+ENFORCED = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_manifest_fits_the_schema(version: str) -> None:
+    found = [each for path in FILES for each in yaml.safe_load_all(path.read_text())]
+    found += objects("--mode=once") + objects("--watch-namespace=a", "--allow-templates")
+    known = [each for each in found if each["kind"] != "Takara"]
+    assert len(known) > 30
+    for each in known:
+        kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_the_schemas_find_a_mistake() -> None:
+    (job,) = (each for each in objects() if each["kind"] == "CronJob")
+    job["spec"]["concurencyPolicy"] = "Forbid"
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(job, VERSIONS[0], strict=True)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_dry_run_of_the_server_takes_it(cluster: ControlPlane, folder: str) -> None:
+    where = str(ROOT / "k8s" / folder)
+    done = cluster.kubectl("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k", where)
+    assert "(server dry run)" in done.stdout
+    assert done.stderr == ""  # no warning either, of pod security or anything else
+
+
+@pytest.mark.parametrize("file", ["examples/autoscaler.yaml", "components/network-policy/network-policy.yaml"])
+def test_so_it_does_with_what_no_folder_builds(cluster: ControlPlane, file: str) -> None:
+    path = str(ROOT / "k8s" / file)
+    done = cluster.kubectl("apply", "--server-side", "--dry-run=server", "-f", path)
+    assert (done.stderr, "(server dry run)" in done.stdout) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["takara-template", "takara-sync"])
+def test_the_server_finds_no_fault_with_the_types_in_a_policy(strict: ControlPlane, name: str) -> None:
+    path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{name}"
+
+    def unchecked() -> str:
+        found = strict.call("GET", path).body
+        return "" if "typeChecking" in found.get("status", {}) else f"{name} has not been checked"
+
+    wait_until(unchecked, within=SETTLE_SECONDS)
+    assert strict.call("GET", path).body["status"]["typeChecking"] == {}
+
+
+# ------------------------------------------------------------------ the pods
+
+
+def pod(*argv: str) -> Json:
+    one, _ = workload(objects(*argv))
+    spec = one["spec"]["jobTemplate"]["spec"] if one["kind"] == "CronJob" else one["spec"]
+    return {"metadata": {"name": "one"} | spec["template"]["metadata"], "spec": spec["template"]["spec"]}
+
+
+def tried(server: ControlPlane, body: Json) -> tuple[int, str]:
+    """A dry run in a namespace that enforces the restricted level."""
+    namespace = server.namespace()
+    path = f"/api/v1/namespaces/{namespace}"
+    server.call("PATCH", path, {"metadata": {"labels": ENFORCED}}, content_type="application/merge-patch+json")
+    answer = server.call("POST", f"{path}/pods?dryRun=All", body)
+    return answer.status, str(answer.body)
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_the_pods_pass_the_restricted_level(cluster: ControlPlane, mode: str) -> None:
+    assert tried(cluster, pod(f"--mode={mode}"))[0] == 201
+
+
+WEAKER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("runAsNonRoot", {"runAsNonRoot": False}, {}),
+    ("seccompProfile", {"seccompProfile": None}, {}),
+    ("allowPrivilegeEscalation", {}, {"allowPrivilegeEscalation": None}),
+    ("capabilities", {}, {"capabilities": None}),
+]
+
+
+@pytest.mark.parametrize(("word", "of_pod", "of_container"), WEAKER, ids=[each[0] for each in WEAKER])
+def test_a_weaker_pod_does_not(
+    cluster: ControlPlane, word: str, of_pod: dict[str, Any], of_container: dict[str, Any]
+) -> None:
+    weaker = deepcopy(pod())
+    weaker["spec"]["securityContext"] |= of_pod
+    weaker["spec"]["containers"][0]["securityContext"] |= of_container
+    status, said = tried(cluster, weaker)
+    assert status == 403
+    assert word in said
+
+
+def test_the_install_namespace_enforces_it() -> None:
+    (namespace,) = (each for each in objects() if each["kind"] == "Namespace")
+    assert ENFORCED.items() <= namespace["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_the_rest_of_the_pod(mode: str) -> None:
+    made = pod(f"--mode={mode}")
+    spec = made["spec"]
+    (container,) = spec["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert spec["securityContext"]["runAsUser"] == spec["securityContext"]["runAsGroup"] == 65532
+    assert spec["enableServiceLinks"] is False
+    assert "volumes" not in spec
+    assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    assert set(container["resources"]["requests"]) == {"cpu", "memory"}
+    assert made["metadata"]["labels"]["sidecar.istio.io/inject"] == "false"
+    assert made["metadata"]["annotations"]["linkerd.io/inject"] == "disabled"
+
+
+def test_all_modes_have_the_same_pod_but_for_its_arguments() -> None:
+    pods = [pod(f"--mode={mode}") for mode in ("cronjob", "loop", "once")]
+    for each in pods:
+        del each["spec"]["containers"][0]["args"]
+        each["spec"].pop("restartPolicy", None)
+    assert pods[0] == pods[1] == pods[2]
+
+
+def test_the_numbers_of_the_cronjob() -> None:
+    one, _ = workload(objects())
+    job = one["spec"]["jobTemplate"]["spec"]
+    assert one["spec"]["concurrencyPolicy"] == "Forbid"
+    assert one["spec"]["startingDeadlineSeconds"] == 50
+    assert (one["spec"]["successfulJobsHistoryLimit"], one["spec"]["failedJobsHistoryLimit"]) == (1, 3)
+    assert (job["backoffLimit"], job["activeDeadlineSeconds"]) == (0, 175)
+    assert job["template"]["spec"]["restartPolicy"] == "Never"
+    assert "timeZone" not in one["spec"]
