@@ -17,7 +17,7 @@ from takara_sync.objects import Applied, Deployment, Key, Takara
 from takara_sync.plan import Apply, Block, Create, Decision, Keep, Policy, contested_verdict, decide
 from takara_sync.reasons import INVALID, Reason, Verdict
 from takara_sync.report import CHANGED, Outcome, Result
-from takara_sync.status import Json, patch_for, status_for
+from takara_sync.status import Json, patch_for, readiness, status_for
 
 ROUNDS = 5
 """How often one Takara is decided in a pass before the conflicts around it make it failed."""
@@ -233,12 +233,6 @@ def wanted_status(handled: Handled, nodes: list[str], now: datetime) -> Json:
     nodes = nodes if handled.deployment else []
     verdict = _verdict(handled)
     return status_for(handled.takara, handled.deployment, nodes, now, verdict=verdict, applied=handled.applied)
-
-
-def readiness(status: Json) -> str:
-    """`Ready`, `Stalled`, or `Progressing` for anything in between."""
-    true = {condition["type"] for condition in status["conditions"] if condition["status"] == "True"}
-    return next((kind for kind in ("Ready", "Stalled") if kind in true), "Progressing")
 
 
 def _untold(handled: Handled) -> bool:

@@ -159,6 +159,12 @@ def _others(takara: Takara) -> list[Json]:
     return list(found.values())
 
 
+def readiness(status: Json) -> str:
+    """`Ready`, `Stalled`, or `Progressing` for anything in between."""
+    true = {condition["type"] for condition in status["conditions"] if condition["status"] == "True"}
+    return next((kind for kind in ("Ready", "Stalled") if kind in true), "Progressing")
+
+
 # ------------------------------------------------------------------ the write
 
 
