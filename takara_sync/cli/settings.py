@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringCo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from takara_sync import __version__
+from takara_sync.cli.selectors import checked
 from takara_sync.plan import LEGACY_MANAGERS
 
 ENV_PREFIX = "TAKARA_SYNC_"
@@ -131,7 +132,7 @@ class Settings(BaseSettings):
     namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
-    selector: Text | None = _option(
+    selector: Annotated[Text, AfterValidator(checked)] | None = _option(
         "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
     )
 
