@@ -69,7 +69,8 @@ class Handled:
 
 def _why_kept(takara: Takara) -> tuple[str, str]:
     if takara.deleting:
-        return "Deleting", "The Takara is being deleted; garbage collection takes its Deployment."
+        stuck = "" if type(takara.size) is int else " It has no usable size: if it does not go, set spec.size."
+        return "Deleting", f"The Takara is being deleted; garbage collection takes its Deployment.{stuck}"
     return str(Reason.PAUSED), "The Takara is paused."
 
 

@@ -45,6 +45,11 @@ class Deadline:
         """Seconds that a request in hand still has: a stop lets it finish."""
         return max(0.0, self._end - self._clock())
 
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody asked for the end."""
+        return self._stopped.is_set()
+
     def nearly_over(self) -> bool:
         """Whether what is left is needed to tell what was done: then nothing new is begun."""
         return self.left() < _RESERVE * self.seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
 from takara_sync.cli.documents import CheckDocument, CheckedDocument
+from takara_sync.cli.output import write
 from takara_sync.cli.render import fitted, style_of
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -127,15 +129,16 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
 
 
 def _print(document: CheckDocument, output: str) -> None:
-    if output == "json":
-        sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
-    else:
-        style = style_of(sys.stdout)
-        sys.stdout.write(f"server: {one_line(document.server)}\n" if document.server else "")
-        for check in document.checks:
-            verdict = style("ok     ", "green") if check.ok else style("missing", "red")
-            lines = fitted(f"{check.what}: {check.detail}" if check.detail else check.what, sys.stdout, indent=9)
-            sys.stdout.write(f"{verdict}  {lines}\n")
-        if document.error is not None:
-            sys.stdout.write(f"error: {one_line(document.error.message)}. {document.error.hint}\n")
-    sys.stdout.flush()
+    write(msgspec.json.encode(document).decode() + "\n" if output == "json" else "".join(_text(document)))
+
+
+def _text(document: CheckDocument) -> Iterator[str]:
+    style = style_of(sys.stdout)
+    if document.server:
+        yield f"server: {one_line(document.server)}\n"
+    for check in document.checks:
+        verdict = style("ok     ", "green") if check.ok else style("missing", "red")
+        lines = fitted(f"{check.what}: {check.detail}" if check.detail else check.what, sys.stdout, indent=9)
+        yield f"{verdict}  {lines}\n"
+    if document.error is not None:
+        yield f"error: {one_line(document.error.message)}. {document.error.hint}\n"

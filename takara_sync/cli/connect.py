@@ -19,7 +19,7 @@ def api_of(settings: Settings, stop: Stop) -> Api:
         ConfigurationError: there are no usable credentials.
         CutShort: somebody asked for the end while a credential plugin was at work, or it took too long.
     """
-    deadline = Deadline(PLUGIN_SECONDS)
+    deadline = Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))
     stop.watch(deadline)
     return Api.connect(
         settings.kubeconfig,

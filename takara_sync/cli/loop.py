@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import random
 import sys
 import time
@@ -16,6 +14,7 @@ from msgspec import structs
 from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.output import NotWritten, guarded
 from takara_sync.cli.overrun import Watch
 from takara_sync.cli.render import print_report
 from takara_sync.cli.settings import Settings
@@ -158,9 +157,11 @@ class Runner:
     def _report(self, report: Report) -> Exit:
         code = exit_code(report, self._settings)
         try:
-            print_report(report, code, self._settings.output, namespaces=self._settings.namespace)
-        except OSError as error:
-            code = _unprinted(code, error)
+            with guarded():
+                print_report(report, code, self._settings.output, namespaces=self._settings.namespace)
+        except NotWritten as error:
+            log.error("%s", error)  # noqa: TRY400 - an expected error has no use for a traceback
+            code = code if code != Exit.OK else Exit.FAILED
         termination.leave(report)
         text = log_summary(report, code, self._settings.namespace)
         self._heartbeat.end(code, text)
@@ -168,16 +169,6 @@ class Runner:
 
 
 # ------------------------------------------------------------------ telling
-
-
-def _unprinted(code: Exit, error: OSError) -> Exit:
-    """The exit code where the report could not be written. A reader who has had enough of it changes nothing."""
-    with contextlib.suppress(OSError):  # whatever is still in the buffer must not fail again at the exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
-        return code
-    log.error("the report could not be written: %s", error.strerror)
-    return code if code != Exit.OK else Exit.FAILED
 
 
 def exit_code(report: Report, settings: Settings) -> Exit:

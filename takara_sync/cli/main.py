@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from takara_sync.cli.output import open_what_is_closed  # noqa: PLC0415 - see above
     from takara_sync.cli.stop import Stop  # noqa: PLC0415 - see above
 
+    open_what_is_closed()
     stop = Stop()
     stop.install()
     from takara_sync.cli.errors import told  # noqa: PLC0415 - see above

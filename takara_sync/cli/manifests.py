@@ -7,7 +7,6 @@ target, and `$patch: delete`. What it does not know it refuses. Then it says wha
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,6 +15,7 @@ from typing import Any
 import jsonpatch
 import yaml
 
+from takara_sync.cli.output import write
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.errors import ConfigurationError
@@ -34,8 +34,7 @@ def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - it is over be
     Raises:
         ConfigurationError: the schedule is none.
     """
-    yaml.safe_dump_all(manifests(settings), sys.stdout, sort_keys=False, width=120)
-    sys.stdout.flush()
+    write(yaml.safe_dump_all(manifests(settings), sort_keys=False, width=120))
     return Exit.OK
 
 
@@ -58,7 +57,8 @@ def _placed(one: Json, settings: Settings) -> Iterator[Json]:
     """The object in the install namespace, or once in each watched one, or as it is where it is in none."""
     home, metadata = settings.install_namespace, one["metadata"]
     if one["kind"] == "Namespace":
-        yield one | {"metadata": metadata | {"name": home}}
+        if home == _NAMESPACE:  # any other is its owner's: to take it over would be to delete it with takara-sync
+            yield one
         return
     if "subjects" in one:
         one = one | {"subjects": [subject | {"namespace": home} for subject in one["subjects"]]}

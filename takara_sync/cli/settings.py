@@ -165,7 +165,11 @@ class Settings(BaseSettings):
         "Install", "when the Job runs, as cron has it; default: every minute", None, "CRON", commands=_INSTALL
     )
     install_namespace: Annotated[Text, AfterValidator(_one_namespace)] = _option(
-        "Install", "where takara-sync itself runs", "takara-system", "NAME", commands=_INSTALL
+        "Install",
+        "where takara-sync itself runs; one other than the default has to exist",
+        "takara-system",
+        "NAME",
+        commands=_INSTALL,
     )
     watch_namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
         "Install", "rights in this namespace only (repeats); default: in all", (), "NAME", commands=_INSTALL
@@ -205,7 +209,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
-        if self.request_timeout > self.pass_timeout:
+        if "request_timeout" in self.model_fields_set and self.request_timeout > self.pass_timeout:
             raise ValueError(
                 f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
             )

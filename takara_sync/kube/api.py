@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import tenacity
 import urllib3
 
 from takara_sync.cluster import Deadline
-from takara_sync.errors import ConfigurationError, TakaraSyncError, Unauthorized, Unavailable, Unreadable
+from takara_sync.errors import ConfigurationError, CutShort, TakaraSyncError, Unauthorized, Unavailable, Unreadable
 from takara_sync.kube.answers import Again, Answer, Request, judge
 from takara_sync.kube.credentials import PLUGIN_SECONDS, connector, patiently
 from takara_sync.kube.watchdog import POOLS, Watchdog
@@ -113,8 +113,8 @@ class Api:
         try:
             return retrying(self._try, client, request, deadline)
         except Again as again:
-            if deadline.left_for_requests() <= 0:
-                deadline.check()
+            if deadline.left() <= 0:
+                _cut(deadline, again)
             raise again.error from again
 
     def _try(self, client: ApiClient, request: Request, deadline: Deadline) -> bytes:
@@ -130,6 +130,15 @@ class Api:
             except _wire_errors() as error:
                 raise _translated(request, error, seconds if watchdog.bitten else None) from error
         return judge(request, answer)
+
+
+def _cut(deadline: Deadline, again: Again) -> NoReturn:
+    """Raise CutShort, with what the last try met as its cause."""
+    try:
+        deadline.check()
+    except CutShort as cut:
+        raise cut from again
+    raise again.error from again
 
 
 def _met(state: tenacity.RetryCallState) -> Again:

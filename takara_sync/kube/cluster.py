@@ -11,9 +11,9 @@ import msgspec
 from msgspec import structs
 
 from takara_sync.cluster import Deadline
-from takara_sync.errors import Changed, ObjectError, Unavailable, Unreadable, Vanished
+from takara_sync.errors import Changed, CutShort, ObjectError, Unavailable, Unreadable, Vanished
 from takara_sync.kube import decode
-from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, Request
+from takara_sync.kube.answers import APPLY, JSON_PATCH, Again, Expired, Request
 from takara_sync.kube.api import Api
 from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, ManagedFieldsEntry, Pod, Takara
 
@@ -108,6 +108,12 @@ class KubeCluster:
                 found = self._whole_list(request, kind, kinds)
             except ObjectError as error:
                 raise _unreadable(resource, namespace, error) from error
+            except CutShort as cut:
+                if (
+                    isinstance(cut.__cause__, Again) and not self._deadline.stopped
+                ):  # it never answered in all that time
+                    raise _unreadable(resource, namespace, cut.__cause__.error) from cut
+                raise
             items += found.items
             unread |= found.unread
         for key, why in unread.items():

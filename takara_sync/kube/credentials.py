@@ -62,7 +62,11 @@ def connector(
 def patiently(function: Callable[[], T], deadline: Deadline) -> T:
     """The result of `function`, which may wait for a credential plugin that waits for a person.
 
-    It runs in a thread that is left behind where it does not end in time. Raises CutShort then.
+    It runs in a thread that is left behind where it does not end in time.
+
+    Raises:
+        ConfigurationError: the deadline passed.
+        CutShort: somebody asked for the end.
     """
     box: Future[T] = Future()
 
@@ -74,6 +78,9 @@ def patiently(function: Callable[[], T], deadline: Deadline) -> T:
 
     threading.Thread(target=work, name="credentials", daemon=True).start()
     while not wait([box], timeout=_GLANCE_SECONDS).done:
+        if deadline.left_for_requests() <= 0:
+            what = f"The credentials could not be had within {deadline.seconds:g} s"
+            raise ConfigurationError(what, "A plugin of the kubeconfig waits: run its command by hand.")
         deadline.check()
     return box.result()
 
@@ -138,6 +145,8 @@ def _safe(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     if mark is not None:
         return f"no YAML at line {mark.line + 1}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.strerror}: {error.filename}"
     return f"{type(error).__name__}" if not type(error).__module__.startswith("kubernetes") else str(error)
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.tool import Tool
 
+POOL = 16  # connections that one Api keeps
+
 
 @pytest.fixture
 def loop(tool: Tool) -> Iterator[subprocess.Popen[str]]:
@@ -60,7 +62,7 @@ def test_passes_follow_each_other(world: World, tool: Tool) -> None:
 
 def test_50_passes_leave_memory_threads_and_descriptors_as_they_were(world: World, tool: Tool) -> None:
     world.create(*(takara(f"one-{number}", 1) for number in range(20)))
-    api = Api.connect(str(tool.user.kubeconfig))
+    api = Api.connect(str(tool.user.kubeconfig), connections=POOL)
     me = psutil.Process()
 
     def passes(count: int) -> tuple[int, int, int]:
@@ -76,7 +78,7 @@ def test_50_passes_leave_memory_threads_and_descriptors_as_they_were(world: Worl
     memory_after, threads_after, descriptors_after = passes(50)
 
     assert threads_after <= threads
-    assert descriptors_after <= descriptors
+    assert descriptors_after <= descriptors + POOL  # a pool fills as it happens; a leak would be one a pass
     assert memory_after - memory < 4 * 2**20
 
 
