@@ -57,14 +57,21 @@ def _placed(one: Json, settings: Settings) -> Iterator[Json]:
     """The object in the install namespace, or once in each watched one, or as it is where it is in none."""
     home, metadata = settings.install_namespace, one["metadata"]
     if one["kind"] == "Namespace":
-        if home == _NAMESPACE:  # any other is its owner's: to take it over would be to delete it with takara-sync
-            yield one
+        if home != "default" and not home.startswith("kube-"):  # those are there, and the cluster's own
+            yield one if home == _NAMESPACE else one | {"metadata": _theirs(metadata, home)}
         return
     if "subjects" in one:
         one = one | {"subjects": [subject | {"namespace": home} for subject in one["subjects"]]}
     places = {_NAMESPACE: (home,), _WATCHED: settings.watch_namespace, None: (None,)}[metadata.get("namespace")]
     for place in places:
         yield one if place is None else one | {"metadata": metadata | {"namespace": place}}
+
+
+def _theirs(metadata: Json, home: str) -> Json:
+    """The metadata of a namespace that may have been there before: without the label by which an uninstall finds it,
+    or with takara-sync everything else in it would go."""
+    labels = {key: value for key, value in metadata["labels"].items() if not key.startswith("app.kubernetes.io/")}
+    return metadata | {"name": home, "labels": labels}
 
 
 def _set_workload(one: Json, settings: Settings) -> None:

@@ -166,7 +166,7 @@ class Settings(BaseSettings):
     )
     install_namespace: Annotated[Text, AfterValidator(_one_namespace)] = _option(
         "Install",
-        "where takara-sync itself runs; one other than the default has to exist",
+        "where takara-sync itself runs",
         "takara-system",
         "NAME",
         commands=_INSTALL,

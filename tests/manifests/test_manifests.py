@@ -79,9 +79,16 @@ def test_another_install_namespace_is_what_kustomize_makes_of_it(kubectl: Path, 
         if each["kind"].startswith("ValidatingAdmission"):  # kustomize does not know that these are in no namespace
             del each["metadata"]["namespace"]
     found = printed("--install-namespace", "elsewhere")
-    theirs = [each for each in made if each["kind"] != "Namespace"]  # it has to exist, and outlives takara-sync
-    assert by_name(found) == by_name(theirs)
+    (namespace,) = (each["metadata"] for each in made if each["kind"] == "Namespace")
+    for label in [label for label in namespace["labels"] if label.startswith("app.kubernetes.io/")]:
+        del namespace["labels"][label]  # by which an uninstall would find it, and all that is in it with it
+    assert by_name(found) == by_name(made)
     assert "takara-system" not in str(found)
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system"])
+def test_a_namespace_of_the_clusters_own_is_left_alone(name: str) -> None:
+    assert "Namespace" not in {each["kind"] for each in objects("--install-namespace", name)}
 
 
 def test_the_schedule() -> None:
