@@ -77,8 +77,10 @@ def test_50_passes_leave_memory_threads_and_descriptors_as_they_were(world: Worl
     memory, threads, descriptors = passes(5)
     memory_after, threads_after, descriptors_after = passes(50)
 
-    assert threads_after <= threads
-    assert descriptors_after <= descriptors + POOL  # a pool fills as it happens; a leak would be one a pass
+    # A pool fills as it happens, and the simulator, in this very process, has a thread and a descriptor for each
+    # connection too. A leak would be one a pass.
+    assert threads_after <= threads + POOL
+    assert descriptors_after <= descriptors + 2 * POOL
     assert memory_after - memory < 4 * 2**20
 
 
