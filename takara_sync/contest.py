@@ -35,9 +35,11 @@ class Contest(Struct, frozen=True):
 def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest:
     """Whether the replicas are taken back or left to who took them. `now` is aware, in UTC."""
     record = takara.applied.replicas_taken_by
+    if deployment.replicas == takara.size:
+        return Contest(record=record)
     told = _same_desire(takara) and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
     taken = told or not holds(own_fields(deployment.managed_fields), REPLICAS)
-    if deployment.replicas == takara.size or not taken:  # it is the size that changed
+    if not taken:  # it is the size that changed
         return Contest(record=record)
     names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)] or [UNKNOWN]
     if record is None or record.manager not in names or not _same_desire(takara):

@@ -121,6 +121,8 @@ def take_over(entries: Sequence[ManagedFieldsEntry], legacy: Collection[str]) ->
     A forced apply alone makes us co-owner, and what two managers own never goes away again. Handing
     over first makes the next apply remove what only the legacy manager had asked for.
     """
+    if not any(_is_legacy(entry, legacy) for entry in entries):  # nearly always: nothing is decoded for it
+        return None
     moved: Tree = {}
     kept: list[ManagedFieldsEntry] = []
     for entry in entries:

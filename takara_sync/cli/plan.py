@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
@@ -40,28 +40,29 @@ def run(settings: Settings, stop: Stop) -> Exit:
     api = api_of(settings, stop)
     deadline = Deadline(settings.pass_timeout)
     stop.watch(deadline)
+    policy = policy_of(settings)
     plan, verdicts, error = Plan(()), dict[Key, str](), None
     try:
-        plan = plan_once(cluster_of(settings, api, deadline), policy_of(settings), workers=settings.concurrency)
+        plan = plan_once(cluster_of(settings, api, deadline), policy, workers=settings.concurrency)
         if settings.server:
             trial = cluster_of(settings, api, deadline, server_dry_run=True)
             verdicts = _verdicts(trial, plan, settings.concurrency)
-        guard(plan, policy_of(settings))
+        guard(plan, policy)
     except PassStopped as stopped:
         error = stopped
         log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
-    document = PlanDocument("takara-sync/plan/v1", 0, error_document(error), _lines(plan, verdicts, utcnow()))
-    document = msgspec.structs.replace(document, exit=int(_exit(document, error, settings)))
-    _print(document, settings.output)
-    return Exit(document.exit)
+    lines = _lines(plan, verdicts, utcnow())
+    code = _exit(lines, error, settings)
+    _print(PlanDocument("takara-sync/plan/v1", int(code), error_document(error), lines), settings.output)
+    return code
 
 
-def _exit(document: PlanDocument, error: PassStopped | None, settings: Settings) -> Exit:
-    actions = {line.action for line in document.takaras}
-    refused = any(line.server.startswith("refused") for line in document.takaras)
+def _exit(lines: Sequence[PlannedDocument], error: PassStopped | None, settings: Settings) -> Exit:
+    actions = {line.action for line in lines}
+    refused = any(line.server.startswith("refused") for line in lines)
     if error is not None:
         return Exit(error.exit_code)
-    if refused or actions & {"failed"} or any(_changes(line) for line in document.takaras):
+    if refused or actions & {"failed"} or any(map(_changes, lines)):
         return Exit.FAILED
     return Exit.BLOCKED if actions & {"blocked", "invalid"} - set(settings.tolerate) else Exit.OK
 

@@ -109,9 +109,8 @@ class KubeCluster:
             except ObjectError as error:
                 raise _unreadable(resource, namespace, error) from error
             except CutShort as cut:
-                if (
-                    isinstance(cut.__cause__, Again) and not self._deadline.stopped
-                ):  # it never answered in all that time
+                # Without an answer in all that time it is the server, unless somebody asked for the end.
+                if isinstance(cut.__cause__, Again) and not self._deadline.stopped:
                     raise _unreadable(resource, namespace, cut.__cause__.error) from cut
                 raise
             items += found.items
