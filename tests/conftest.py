@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytest_plugins = ["tests.trials"]
+
 KUBECONFIG = pytest.StashKey[str | None]()  # the user's, for --cluster current
 
 _OPTION = "--require-control-plane"
