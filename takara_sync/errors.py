@@ -55,6 +55,12 @@ class Unauthorized(Unreadable):
     default_hint = "Check the user of the kubeconfig context, or the ServiceAccount, and whether its token has expired."
 
 
+class Untrusted(Unreadable):
+    """The certificate of the API server is not trusted, also not with the certificate authority read anew."""
+
+    default_hint = "Check the certificate-authority of the kubeconfig, and the clock."
+
+
 class CutShort(PassStopped):
     """The pass deadline passed, or somebody asked the process to end."""
 

@@ -54,13 +54,17 @@ class Expired(ObjectError):
 
 
 class Again(Exception):
-    """Worth another try: `error` is what it amounts to when the tries are used up."""
+    """Worth another try: `error` is what it amounts to when the tries are used up.
 
-    def __init__(self, error: ObjectError, *, retry_after: float = 0.0, tries: int = 4) -> None:
+    retry_after: seconds that the server asks for. answered: whether there was an HTTP answer at all.
+    """
+
+    def __init__(self, error: ObjectError, *, retry_after: float = 0.0, tries: int = 4, answered: bool = True) -> None:
         super().__init__(str(error))
         self.error = error
         self.retry_after = retry_after
         self.tries = tries
+        self.answered = answered
 
 
 class _Cause(Struct, frozen=True):

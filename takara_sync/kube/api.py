@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import ssl
 import threading
 from collections.abc import Callable
-from http import HTTPStatus
-from http.client import HTTPException
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import tenacity
-import urllib3
 
 from takara_sync.cluster import Deadline
-from takara_sync.errors import ConfigurationError, CutShort, TakaraSyncError, Unauthorized, Unavailable, Unreadable
-from takara_sync.kube.answers import Again, Answer, Request, judge
-from takara_sync.kube.credentials import PLUGIN_SECONDS, connector, patiently
-from takara_sync.kube.watchdog import POOLS, Watchdog
+from takara_sync.errors import (
+    ConfigurationError,
+    CutShort,
+    TakaraSyncError,
+    Unauthorized,
+    Untrusted,
+)
+from takara_sync.kube.answers import Again, Request, judge
+from takara_sync.kube.credentials import PLUGIN_SECONDS, connector, fingerprint, patiently
+from takara_sync.kube.exchange import exchange
+from takara_sync.kube.watchdog import POOLS
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
 
 log = logging.getLogger("takara_sync")
 
-PAGE_BYTES_MAX = 256 * 2**20
-_CHUNK = 2**16
 _BACKOFF = tenacity.wait_random_exponential(multiplier=0.5, max=8)
 
 
@@ -41,7 +43,9 @@ class Api:
         self._connect = connect
         self._request_timeout = request_timeout
         self._lock = threading.Lock()
+        self._looked_again: Deadline | None = None
         self._client = patiently(self._new_client, deadline or Deadline(PLUGIN_SECONDS))
+        self._known = fingerprint(self._client)
 
     @classmethod
     def connect(
@@ -66,39 +70,68 @@ class Api:
     def send(self, request: Request, deadline: Deadline) -> bytes:
         """The body of a 2xx answer. What may get better is tried again, at most 4 times, never past the deadline.
 
+        Where the server does not take the credentials, or is not the one that they trust, they are read anew, once.
+
         Raises:
             Changed, Vanished, Refused, Expired, Unavailable: see `kube.answers.judge`.
-            Unauthorized: 401, also with the credentials read anew.
+            Unauthorized: 401. Untrusted: an unknown certificate. Both also with what was read anew.
             Unreadable: the server cannot be spoken to at all.
             CutShort: the deadline.
         """
-        client = self._client
+        used = self._client
         try:
-            return self._send(client, request, deadline)
-        except Unauthorized:
-            return self._send(self._renewed(client, deadline), request, deadline)
+            return self._send(request, deadline)
+        except Unauthorized as error:
+            self._renew(used, deadline, error)
+        except Untrusted:
+            if not self._looks_elsewhere(used, deadline):
+                raise
+        return self._send(request, deadline)
 
     def close(self) -> None:
         self._client.close()
+
+    # -------------------------------------------------------------- credentials
 
     def _new_client(self) -> ApiClient:
         client = self._connect()
         client.rest_client.pool_manager.pool_classes_by_scheme = POOLS
         return client
 
-    def _renewed(self, used: ApiClient, deadline: Deadline) -> ApiClient:
-        """A client with the credentials as they are now; several threads that met one 401 share it."""
+    def _renew(self, used: ApiClient, deadline: Deadline, error: TakaraSyncError) -> None:
+        """Take the credentials as they are now; several threads that met one refusal share them.
+
+        Raises Unauthorized where there are none any more.
+        """
         with self._lock:
             if self._client is used:
                 try:
-                    self._client = patiently(self._new_client, deadline)
-                except ConfigurationError as error:
-                    raise Unauthorized(f"401, and the credentials are gone: {error.message}", error.hint) from error
-            return self._client
+                    self._take(patiently(self._new_client, deadline))
+                except ConfigurationError as gone:
+                    what = f"{error.message.rstrip('.')}, and the credentials are gone: {gone.message}"
+                    raise Unauthorized(what, gone.hint) from gone
+
+    def _looks_elsewhere(self, used: ApiClient, deadline: Deadline) -> bool:
+        """Whether there are other credentials by now than those that were `used`; read anew at most once a pass.
+
+        A server that does not answer, or shows a certificate of nobody, may have moved. Credentials that cannot be
+        read now are no news: a kubeconfig may be half written, and the server may come back.
+        """
+        with self._lock:
+            if self._looked_again is not deadline and self._client is used:
+                self._looked_again = deadline
+                with contextlib.suppress(ConfigurationError):
+                    client = patiently(self._new_client, deadline)
+                    if fingerprint(client) != self._known:
+                        self._take(client)
+            return self._client is not used
+
+    def _take(self, client: ApiClient) -> None:
+        self._client, self._known = client, fingerprint(client)
 
     # -------------------------------------------------------------- retries
 
-    def _send(self, client: ApiClient, request: Request, deadline: Deadline) -> bytes:
+    def _send(self, request: Request, deadline: Deadline) -> bytes:
         def gives_up(state: tenacity.RetryCallState) -> bool:
             return state.attempt_number >= _met(state).tries or state.upcoming_sleep >= deadline.left()
 
@@ -111,25 +144,21 @@ class Api:
             reraise=True,
         )
         try:
-            return retrying(self._try, client, request, deadline)
+            return retrying(self._try, request, deadline)
         except Again as again:
             if deadline.left() <= 0:
                 _cut(deadline, again)
             raise again.error from again
 
-    def _try(self, client: ApiClient, request: Request, deadline: Deadline) -> bytes:
+    def _try(self, request: Request, deadline: Deadline) -> bytes:
         deadline.check()
-        seconds = min(self._request_timeout, deadline.left_for_requests())
-        with Watchdog(seconds) as watchdog:
-            try:
-                answer = _exchange(client, request, seconds)
-                if watchdog.bitten:  # the end that it saw was the watchdog's
-                    raise TimeoutError
-            except TakaraSyncError:
-                raise
-            except _wire_errors() as error:
-                raise _translated(request, error, seconds if watchdog.bitten else None) from error
-        return judge(request, answer)
+        used, seconds = self._client, min(self._request_timeout, deadline.left_for_requests())
+        try:
+            return judge(request, exchange(used, request, seconds))
+        except Again as again:
+            if not again.answered:
+                self._looks_elsewhere(used, deadline)
+            raise
 
 
 def _cut(deadline: Deadline, again: Again) -> NoReturn:
@@ -151,109 +180,3 @@ def _tell_retry(state: tenacity.RetryCallState) -> None:
     error = _met(state)
     number, wait = state.attempt_number, state.upcoming_sleep
     log.warning("%s; try %d of %d follows in %.1f s", error.error.message, number + 1, error.tries, wait)
-
-
-# ------------------------------------------------------------------ one exchange
-
-
-def _wire_errors() -> tuple[type[Exception], ...]:
-    """What an exchange raises for reasons outside of this program: refused, reset, cut, no TLS, no token file."""
-    from kubernetes.client.exceptions import OpenApiException  # noqa: PLC0415 - loaded with the client
-    from kubernetes.config import ConfigException  # noqa: PLC0415
-
-    return (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException, ConfigException)
-
-
-def _exchange(client: ApiClient, request: Request, seconds: float) -> Answer:
-    headers = {"Accept": request.accept, "Accept-Encoding": "gzip"}
-    if request.body is not None:
-        headers["Content-Type"] = request.content_type
-    method, url, headers, *_ = client.param_serialize(
-        request.method,
-        request.path,
-        query_params=list(request.query),
-        header_params=headers,
-        auth_settings=["BearerToken"],
-    )
-    response = client.call_api(
-        method, url, _with_clean_token(headers), body=request.body, _request_timeout=(seconds, seconds)
-    ).response
-    try:
-        _must_be_framed(response)
-        body = _read(request, response)
-    except BaseException:
-        response.close()  # the rest of the answer must not become the next one's
-        raise
-    response.release_conn()
-    return Answer(response.status, response.headers, body)
-
-
-def _with_clean_token(headers: dict[str, Any]) -> dict[str, Any]:
-    """The headers with the token stripped: a mounted file may end with a newline.
-
-    Raises Unauthorized where the token can be no header at all; http.client would quote it in its error.
-    """
-    for name in [name for name in headers if name.lower() == "authorization"]:
-        token = headers[name] = headers[name].strip()
-        if not (token.isascii() and token.isprintable()):
-            raise Unauthorized("The bearer token holds characters that no HTTP header can carry")
-    return headers
-
-
-def _must_be_framed(response: urllib3.HTTPResponse) -> None:
-    """An answer that was cut within its headers looks like a short one whose body ends with the connection.
-
-    The API server always says how long an answer is (RFC 9112, section 6.3), so one that does not is a part of one.
-    """
-    framed = response.headers.get("Content-Length") or response.headers.get("Transfer-Encoding")
-    if response.status < HTTPStatus.MULTIPLE_CHOICES and response.status != HTTPStatus.NO_CONTENT and not framed:
-        raise urllib3.exceptions.ProtocolError("the answer has no length")
-
-
-def _read(request: Request, response: urllib3.HTTPResponse) -> bytes:
-    chunks, size = [], 0
-    for chunk in response.stream(_CHUNK, decode_content=True):
-        size += len(chunk)
-        if size > PAGE_BYTES_MAX:
-            raise Unavailable(f"{request} was answered with more than {PAGE_BYTES_MAX >> 20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _translated(request: Request, error: Exception, took: float | None) -> Exception:
-    """Our error for what the client, urllib3 or the system raised. `took`: seconds, where the watchdog bit."""
-    refused = isinstance(error, urllib3.exceptions.NewConnectionError)  # which urllib3 counts among its timeouts
-    if took is not None or (isinstance(error, urllib3.exceptions.TimeoutError) and not refused):
-        seconds = f" within {took:.1f} s" if took is not None else " in time"
-        return Again(Unavailable(f"{request} was not answered{seconds}"))
-    if (untrusted := _cause(error, ssl.SSLCertVerificationError)) is not None:
-        return Unreadable(
-            f"The certificate of the API server is not trusted: {untrusted.verify_message}",
-            "Check the certificate-authority of the kubeconfig, and the clock.",
-        )
-    if isinstance(error, urllib3.exceptions.LocationValueError):
-        return Unreadable("The server address of the kubeconfig is no usable URL", "Correct clusters[].cluster.server.")
-    return Again(Unavailable(f"{request} failed: {_plain(error)}"))
-
-
-def _cause(
-    error: BaseException | None, kind: type[ssl.SSLCertVerificationError]
-) -> ssl.SSLCertVerificationError | None:
-    """The first error of this kind behind `error`."""
-    while error is not None:
-        if isinstance(error, kind):
-            return error
-        wrapped = error.args[0] if error.args and isinstance(error.args[0], BaseException) else None
-        error = wrapped or error.__cause__ or error.__context__
-    return None
-
-
-def _plain(error: BaseException) -> str:
-    """The innermost system error in words; what libraries wrap around it says less."""
-    while True:
-        inner = error.__cause__ or error.__context__
-        if isinstance(error, OSError) and error.strerror:
-            return error.strerror.lower()
-        if inner is None:
-            return type(error).__name__
-        error = inner

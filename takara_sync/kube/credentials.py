@@ -6,6 +6,7 @@ then ~/.kube/config.
 
 from __future__ import annotations
 
+import binascii
 import logging
 import os
 import re
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from takara_sync.cluster import Deadline
 from takara_sync.errors import ConfigurationError
+from takara_sync.kube.kubeconfig import NEXT_STEP, context_of
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient, Configuration
@@ -29,8 +31,6 @@ PLUGIN_SECONDS = 30.0
 """How long the credentials may take at the start; later, what the pass has left."""
 _GLANCE_SECONDS = 0.05
 
-_NEXT_STEP = "Try: kubectl get takaras -A, with the same kubeconfig and context."
-
 
 def connector(
     kubeconfig: str | None = None,
@@ -41,22 +41,47 @@ def connector(
 ) -> Callable[[], ApiClient]:
     """A function that makes a client from what the credentials are at that moment; nothing is sent.
 
+    What a kubeconfig names as its current context at the first call stays the one to use as long as it has it: who
+    switches the context of a shell does not move a running loop to another cluster.
+
     Raises, when called:
         ConfigurationError: there are no usable credentials.
     """
+    settled: str | None = None
 
     def connect() -> ApiClient:
+        nonlocal settled
         from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415 - costs 0.2 s and 44 MiB
 
         configuration = Configuration()
         configuration.retries = False  # urllib3 would sleep as long as any Retry-After says
         configuration.connection_pool_maxsize = connections
-        _load(configuration, kubeconfig, context)
+        source = kubeconfig or os.environ.get("KUBECONFIG")
+        if not source and context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
+            _from_pod(configuration)
+        else:
+            source = source or str(Path("~/.kube/config").expanduser())
+            settled = _from_kubeconfig(configuration, source, context, settled)
         client = _client(ApiClient, configuration)
         client.user_agent = user_agent
         return client
 
     return connect
+
+
+def fingerprint(client: ApiClient) -> tuple[Any, ...]:
+    """What tells one server or one user from another: read anew and found equal, they need no new connection."""
+    used = client.configuration
+    files = (used.ssl_ca_cert, used.cert_file, used.key_file)
+    told = (used.host, used.proxy, used.verify_ssl, used.tls_server_name, used.username, used.password)
+    return (*told, dict(used.api_key), *(_content(path) for path in files))
+
+
+def _content(path: str | None) -> bytes:
+    try:
+        return Path(path).read_bytes() if path else b""
+    except OSError:  # it goes the way that the connection will go
+        return b""
 
 
 def patiently(function: Callable[[], T], deadline: Deadline) -> T:
@@ -96,14 +121,6 @@ def _client(kind: type[ApiClient], configuration: Configuration) -> ApiClient:
         raise ConfigurationError(f"The proxy cannot be used: {type(error).__name__}", hint) from error
 
 
-def _load(configuration: Configuration, kubeconfig: str | None, context: str | None) -> None:
-    source = kubeconfig or os.environ.get("KUBECONFIG")
-    if not source and context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
-        _from_pod(configuration)
-    else:
-        _from_kubeconfig(configuration, source or str(Path("~/.kube/config").expanduser()), context)
-
-
 def _from_pod(configuration: Configuration) -> None:
     from kubernetes.config import ConfigException, load_incluster_config  # noqa: PLC0415
 
@@ -117,23 +134,24 @@ def _from_pod(configuration: Configuration) -> None:
     log.info("using the ServiceAccount of this pod, at %s", _without_userinfo(configuration.host))
 
 
-def _from_kubeconfig(configuration: Configuration, source: str, context: str | None) -> None:
+def _from_kubeconfig(configuration: Configuration, source: str, context: str | None, before: str | None) -> str:
+    """Gives the name of the context that was used."""
     from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger  # noqa: PLC0415
 
-    if not any(Path(path).expanduser().is_file() for path in source.split(os.pathsep) if path):
+    if not any(Path(path).expanduser().exists() for path in source.split(os.pathsep) if path):
         raise ConfigurationError(
             f"There is no kubeconfig at {source}",
             "Give --kubeconfig, or set KUBECONFIG, or run in a pod with a ServiceAccount.",
         )
+    chosen = context_of(source, context, before)
     try:
-        loader: Any = KubeConfigLoader(KubeConfigMerger(source).config, active_context=context, config_base_path=None)
+        loader: Any = KubeConfigLoader(KubeConfigMerger(source).config, active_context=chosen, config_base_path=None)
         loader.load_and_set(configuration)
     except Exception as error:
-        raise ConfigurationError(f"The kubeconfig {source} cannot be used: {_safe(error)}", _NEXT_STEP) from error
-    if "server" not in loader._cluster:
-        raise ConfigurationError(f"The cluster of the context in {source} has no server", _NEXT_STEP)
+        raise ConfigurationError(f"The kubeconfig {source} cannot be used: {_safe(error)}", NEXT_STEP) from error
     _must_have_credentials(loader._user, configuration, source)
-    log.info("using the kubeconfig %s, at %s", source, _without_userinfo(configuration.host))
+    log.info("using the kubeconfig %s, context %s, at %s", source, chosen, _without_userinfo(configuration.host))
+    return chosen
 
 
 def _without_userinfo(url: str) -> str:
@@ -141,13 +159,13 @@ def _without_userinfo(url: str) -> str:
 
 
 def _safe(error: Exception) -> str:
-    """What a loader's error may show. YAML errors quote the file, and the file holds tokens."""
-    mark = getattr(error, "problem_mark", None)
-    if mark is not None:
-        return f"no YAML at line {mark.line + 1}"
+    """What a loader's error may show: some quote the file, and the file holds tokens."""
+    text = str(error)
     if isinstance(error, OSError) and error.filename:
         return f"{error.strerror}: {error.filename}"
-    return f"{type(error).__name__}" if not type(error).__module__.startswith("kubernetes") else str(error)
+    if isinstance(error, binascii.Error):
+        return "what stands under a key that ends with -data is not base64"
+    return text if text.startswith("File does not exist") else type(error).__name__
 
 
 def _must_have_credentials(user: Any, configuration: Configuration, source: str) -> None:

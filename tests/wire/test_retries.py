@@ -13,6 +13,7 @@ import pytest
 from takara_sync.cluster import Deadline
 from takara_sync.errors import CutShort, TakaraSyncError, Unavailable
 from takara_sync.kube import api as api_module
+from takara_sync.kube import exchange as exchange_module
 from takara_sync.kube.answers import Request
 from takara_sync.kube.api import Api
 from tests.wire.answers import cut, cut_gzip, endless, good, never, redirect, reset, status, zipped
@@ -164,7 +165,7 @@ def test_a_stop_lets_the_request_in_hand_finish(api: Api, server: FaultServer) -
 def test_a_body_that_is_too_large_is_not_read_to_its_end(
     api: Api, server: FaultServer, monkeypatch: pytest.MonkeyPatch, answer: Answer
 ) -> None:
-    monkeypatch.setattr(api_module, "PAGE_BYTES_MAX", 2**20)
+    monkeypatch.setattr(exchange_module, "PAGE_BYTES_MAX", 2**20)
     server.on("/x", answer)
     with pytest.raises(Unavailable, match="more than 1 MiB"):
         api.send(GET, Deadline(20))

@@ -1,0 +1,143 @@
+"""A kubeconfig, checked before the client's loader sees it.
+
+The loader's own errors quote the file, and the file holds tokens; and a wrong type in it is a TypeError somewhere.
+https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from takara_sync.errors import ConfigurationError
+from takara_sync.kube.plain_yaml import plain_yaml
+
+NEXT_STEP = "Try: kubectl get takaras -A, with the same kubeconfig and context."
+
+T = TypeVar("T")
+
+
+class _Entry(Struct, frozen=True):
+    name: str
+    context: Any = None
+    cluster: Any = None
+    user: Any = None
+
+
+class _File(Struct, frozen=True, rename="kebab"):
+    current_context: str | None = None
+    contexts: list[_Entry] | None = None
+    clusters: list[_Entry] | None = None
+    users: list[_Entry] | None = None
+
+
+class _Context(Struct, frozen=True):
+    cluster: str
+    user: str | None = None
+
+
+class _Cluster(Struct, frozen=True, rename="kebab"):
+    server: str
+    certificate_authority: str | None = None
+    certificate_authority_data: str | None = None
+    insecure_skip_tls_verify: bool | None = None
+    tls_server_name: str | None = None
+    proxy_url: str | None = None
+
+
+class _Variable(Struct, frozen=True):
+    name: str
+    value: str
+
+
+class _Exec(Struct, frozen=True, rename="camel"):
+    command: str
+    api_version: str
+    args: list[str] | None = None
+    env: list[_Variable] | None = None
+    install_hint: str | None = None
+
+
+class _User(Struct, frozen=True, rename="kebab"):
+    token: str | None = None
+    token_file: str | None = msgspec.field(default=None, name="tokenFile")
+    client_certificate: str | None = None
+    client_certificate_data: str | None = None
+    client_key: str | None = None
+    client_key_data: str | None = None
+    username: str | None = None
+    password: str | None = None
+    exec: _Exec | None = None
+    auth_provider: dict[str, Any] | None = None
+
+
+def context_of(source: str, context: str | None, before: str | None = None) -> str:
+    """The name of the context that these files lead to: `context`, else the one used `before`, else the current one.
+
+    source: one path or several, separated as in $KUBECONFIG; the first file that names a thing wins.
+
+    Raises:
+        ConfigurationError: a part that this context needs is missing or of the wrong kind; names the file and the key.
+    """
+    paths = [path for path in map(_expanded, source.split(os.pathsep)) if path and Path(path).exists()]
+    files = {path: _read(path) for path in paths}
+    name = context or _kept(files, before) or next(filter(None, (each.current_context for each in files.values())), "")
+    if not name:
+        raise _unusable(source, "it names no current-context", "Choose one: kubectl config use-context, or --context.")
+    chosen = _entry(files, source, "context", name, _Context)
+    cluster = _entry(files, source, "cluster", chosen.cluster, _Cluster)
+    if not _is_address(cluster.server):
+        raise _unusable(source, f"the server of cluster {chosen.cluster} is no http or https URL")
+    if chosen.user and any(entry.name == chosen.user for each in files.values() for entry in each.users or ()):
+        _entry(files, source, "user", chosen.user, _User)
+    return name
+
+
+def _kept(files: dict[str, _File], before: str | None) -> str | None:
+    known = {entry.name for file in files.values() for entry in file.contexts or ()}
+    return before if before in known else None
+
+
+def _expanded(path: str) -> str:
+    return str(Path(path).expanduser()) if path else ""
+
+
+def _read(path: str) -> _File:
+    if not Path(path).is_file():
+        raise _unusable(path, "it is no regular file")
+    try:
+        return msgspec.convert(plain_yaml(Path(path).read_bytes()) or {}, _File)
+    except OSError as error:
+        raise _unusable(path, (error.strerror or type(error).__name__).lower()) from error
+    except ValueError as error:
+        raise _unusable(path, str(error)) from error
+
+
+def _entry(files: dict[str, _File], source: str, kind: str, name: str, shape: type[T]) -> T:
+    """What the first file says under this name."""
+    for path, file in files.items():
+        for entry in getattr(file, f"{kind}s") or ():
+            if entry.name == name:
+                try:
+                    return msgspec.convert(getattr(entry, kind), shape)
+                except msgspec.ValidationError as error:
+                    raise _unusable(path, f"{kind} {name}: {error}") from error
+    known = sorted({entry.name for file in files.values() for entry in getattr(file, f"{kind}s") or ()})
+    raise _unusable(source, f"there is no {kind} {name}; it has: {', '.join(known) or 'none'}")
+
+
+def _is_address(server: str) -> bool:
+    try:
+        parts = urlsplit(server)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _unusable(where: str, why: str, hint: str = NEXT_STEP) -> ConfigurationError:
+    return ConfigurationError(f"The kubeconfig {where} cannot be used: {why}", hint)
