@@ -187,6 +187,19 @@ class ControlPlane:
             wait_until(lambda: self._unready("/readyz"), within=START_SECONDS)
             self._roles_are_there = True
 
+    def restart(self, *, new_authority: bool = False, forget: Sequence[User] = ()) -> None:
+        """Kills the API server and starts it again on the same port and data.
+
+        new_authority: it then shows a certificate of another one; the file `ca.crt` of the folder is that one.
+        forget: their tokens are no good any more. The controller manager keeps what it trusts.
+        """
+        self._processes.kill("kube-apiserver")
+        self._users.forget(forget)
+        if new_authority:
+            make_certificates(self.folder)
+            self._api = self._cleanup.enter_context(contextlib.closing(Http(self.url, self.folder / "ca.crt")))
+        self._serve()
+
     def _start(self, cleanup: contextlib.ExitStack, port: int, etcd_client: int, etcd_peer: int) -> None:
         etcd_url = f"http://127.0.0.1:{etcd_client}"
         peer_url = f"http://127.0.0.1:{etcd_peer}"
@@ -196,14 +209,18 @@ class ControlPlane:
         self._users = Users(self.folder, self.url, keys.authority)
         self._audit = AuditLog(self.folder)
         flags = (*self._audit.flags, *self._api_server_flags)
-        self._run("kube-apiserver", commands.api_server(port, etcd_url, keys, self._users, flags))
+        self._api_server = commands.api_server(port, etcd_url, keys, self._users, flags)
         self._etcd = cleanup.enter_context(contextlib.closing(Http(etcd_url)))
         self._api = cleanup.enter_context(contextlib.closing(Http(self.url, keys.authority)))
-        wait_until(lambda: self._unready(_READY), within=START_SECONDS)
+        self._serve()
         if self._crd:
             crd.install(self, self._crd)
         if self._controller_manager:
             self._run("kube-controller-manager", commands.controller_manager(keys, self._users))
+
+    def _serve(self) -> None:
+        self._run("kube-apiserver", self._api_server)
+        wait_until(lambda: self._unready(_READY), within=START_SECONDS)
 
     def _run(self, part: str, flags: list[str]) -> None:
         self._processes.start(part, [self._part(part), *flags], self._environment())

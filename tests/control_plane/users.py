@@ -15,7 +15,7 @@ import yaml
 from tests.server import User
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 ADMINS = 400
@@ -56,6 +56,12 @@ class Users:
             raise NoMoreUsersError(f"no {'admin' if admin else 'other user'} is left in this control plane")
         self._write_kubeconfig(user)
         return user
+
+    def forget(self, users: Iterable[User]) -> None:
+        """Takes them out of the token file, which the next start of the server reads."""
+        gone = {user.name for user in users}
+        lines = self.token_file.read_text().splitlines(keepends=True)
+        self.token_file.write_text("".join(line for line in lines if line.split(",")[1] not in gone))
 
     @property
     def token_file(self) -> Path:
