@@ -1,80 +1,27 @@
-"""One Takara from its decision to its told status. A conflict means: read again, decide again, a few times."""
+"""One Takara from its decision to what was done. A conflict means: read again, decide again, a few times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from msgspec import structs
 
-from takara_sync.changes import Change
+from takara_sync.account import Handled
 from takara_sync.cluster import Cluster
 from takara_sync.desired import FORMAT, config_hash, fields_hash
-from takara_sync.errors import Changed, ObjectError, PassStopped, Refused, Rejected, TakaraSyncError, Vanished
-from takara_sync.fields import take_over
-from takara_sync.objects import Applied, Deployment, Key, Takara
-from takara_sync.plan import Apply, Block, Create, Decision, Keep, Policy, contested_verdict, decide
-from takara_sync.reasons import INVALID, Reason, Verdict
-from takara_sync.report import CHANGED, Outcome, Result
-from takara_sync.status import Json, patch_for, readiness, status_for
+from takara_sync.errors import Changed, ObjectError, PassStopped, Refused, Vanished
+from takara_sync.fields import REPLICAS, holds, own_fields, take_over
+from takara_sync.objects import Applied, Deployment, Takara
+from takara_sync.plan import Apply, Block, Create, Decision, Keep, Policy, decide
+from takara_sync.reasons import INVALID, NOT_OURS, Reason
+from takara_sync.report import CHANGED, Result
 
 ROUNDS = 5
 """How often one Takara is decided in a pass before the conflicts around it make it failed."""
 
 Clock = Callable[[], datetime]
-
-
-@dataclass(frozen=True)
-class Handled:
-    """How far one Takara has come in this pass."""
-
-    decision: Decision
-    result: Result = Result.NOT_REACHED
-    deployment: Deployment | None = None
-    applied: Applied | None = None
-    changes: tuple[Change, ...] = ()
-    failure: Exception | None = None
-    told: bool = False
-    ready: str = ""
-
-    @property
-    def takara(self) -> Takara:
-        return self.decision.takara
-
-    @property
-    def key(self) -> Key:
-        return self.takara.key
-
-    def failed(self, failure: Exception) -> Handled:
-        """This Takara with what went wrong. What stops the pass leaves the result as far as it had come."""
-        if isinstance(failure, PassStopped):
-            return replace(self, failure=failure)
-        result = Result.SKIPPED if isinstance(failure, Vanished) else Result.FAILED
-        return replace(self, result=result, failure=failure)
-
-    def outcome(self) -> Outcome:
-        verdict = self.decision.verdict if isinstance(self.decision, Keep | Block) else None
-        if self.failure is not None:
-            reason, message = type(self.failure).__name__, str(self.failure)
-        elif self.result == Result.NOT_REACHED:
-            reason, message = "NotReached", "The pass ended before its turn; the next one goes on from here."
-        elif self.result in CHANGED or verdict is None:
-            reason, message = _why_kept(self.takara) if self.result == Result.SKIPPED else ("", "")
-        else:
-            reason, message = str(verdict.reason), verdict.message
-        bug = self.failure is not None and not isinstance(self.failure, TakaraSyncError)
-        return Outcome(self.key, self.result, reason, message, self.changes, self.told, bug, self.ready)
-
-
-def _why_kept(takara: Takara) -> tuple[str, str]:
-    if takara.deleting:
-        stuck = "" if type(takara.size) is int else " It has no usable size: if it does not go, set spec.size."
-        return "Deleting", f"The Takara is being deleted; garbage collection takes its Deployment.{stuck}"
-    return str(Reason.PAUSED), "The Takara is paused."
-
-
-# ------------------------------------------------------------------ act
 
 
 def carry_out(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) -> Handled:
@@ -87,40 +34,100 @@ def carry_out(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) ->
     """
     if isinstance(handled.decision, Create | Apply) and cluster.deadline.nearly_over():
         return handled
-    conflict: Changed | None = None
+    conflict: ObjectError | None = _hasty(handled.decision)
+    lost: list[Decision] = []
     for _ in range(ROUNDS):
         try:
             if conflict:
-                handled = replace(handled, decision=_decide_again(cluster, handled.takara, policy, now))
+                again = _decide_again(cluster, handled.decision, policy, now)
+                if isinstance(conflict, Refused) and isinstance(again, Create):
+                    return handled.failed(conflict)
+                handled = replace(handled, decision=again)
             conflict = None
-            handled = _execute(cluster, handled)
+            handled = _with_what_was_lost(lost, _execute(cluster, handled))
             if not _left_by_first_apply(handled, policy):
                 return handled
             again = decide(handled.takara, handled.deployment, policy, now())
-            handled = replace(handled, decision=again)
+            handled = replace(handled, decision=remembering(handled.decision, again))
         except Changed as error:
             conflict = error
+            lost += [handled.decision] if error.perhaps_by_us else []
         except (ObjectError, PassStopped) as error:
-            return handled.failed(error)
+            if not (isinstance(error, Refused) and isinstance(handled.decision, Create)):
+                return _as_seen(handled).failed(error)
+            # Behind it there may be a Deployment that the list, which goes by our label, does not hold.
+            conflict = error
     return handled.failed(conflict) if conflict else handled
 
 
-def begin(decision: Decision) -> Handled:
-    """A Takara of which nothing is done yet."""
-    return Handled(decision, deployment=None if isinstance(decision, Create) else decision.deployment)
+def _with_what_was_lost(lost: Sequence[Decision], handled: Handled) -> Handled:
+    """This Takara, with the writes in its account whose answers were lost: nothing was left to do, so they were done.
+
+    Another copy may have done it meanwhile; that cannot be told, and the change counts as this one's.
+    """
+    applies = [decision for decision in lost if isinstance(decision, Apply)]
+    taken = [apply for apply in applies if apply.managed_fields is not None]
+    if taken and handled.result in (Result.UNCHANGED, Result.UPDATED):
+        return replace(handled, result=Result.TAKEN_OVER, changes=taken[0].changes)
+    if handled.result != Result.UNCHANGED or not lost:
+        return handled
+    if applies:
+        return replace(handled, result=Result.UPDATED, changes=applies[0].changes)
+    return replace(handled, result=Result.CREATED)
 
 
-def _decide_again(cluster: Cluster, takara: Takara, policy: Policy, now: Clock) -> Decision:
-    fresh = _same(cluster, takara)
-    return decide(fresh, cluster.deployment(takara.key), policy, now())
+def _as_seen(handled: Handled) -> Handled:
+    """This Takara with its Deployment as it was decided on last: of that its status tells where an apply failed."""
+    decision = handled.decision
+    return replace(handled, deployment=decision.deployment) if isinstance(decision, Apply) else handled
 
 
-def _same(cluster: Cluster, takara: Takara) -> Takara:
-    """The Takara as it is now. Raises Vanished where it is gone or another one took its name."""
+def _hasty(decision: Decision) -> Changed | None:
+    """An accusation that no write would put to the test and that is new: it is looked at once more before it is told.
+
+    The Deployment was listed before the Takara, and another pass may have put it right, or a deletion have gone on,
+    between the two.
+    """
+    ready, stalled = decision.takara.condition("Ready"), decision.takara.condition("Stalled")
+    if isinstance(decision, Keep):
+        new = decision.contest.left and ready.get("reason") != Reason.REPLICAS_CONTESTED
+    else:
+        not_ours = isinstance(decision, Block) and decision.verdict.reason in NOT_OURS
+        new = not_ours and str(stalled.get("reason")) not in NOT_OURS
+    return Changed(f"Takara {decision.takara.key} may have been changed between two lists") if new else None
+
+
+def _decide_again(cluster: Cluster, before: Decision, policy: Policy, now: Clock) -> Decision:
+    deployment, fresh = as_they_are(cluster, before.takara)
+    return remembering(before, decide(fresh, deployment, policy, now()))
+
+
+def remembering(before: Decision, again: Decision) -> Decision:
+    """`again`, with from whom `before` took the replicas back: its write may be done, and only the answer was lost.
+
+    Then the replicas are ours already, and nothing else tells that they ever were another's.
+    """
+    if not isinstance(before, Apply) or not isinstance(again, Apply | Keep) or again.deployment is None:
+        return again
+    recorded, noted = before.takara.applied.replicas_taken_by, before.contest.record
+    unknown = noted != recorded and again.contest.record == recorded
+    same = before.takara.metadata.generation == again.takara.metadata.generation
+    if unknown and same and holds(own_fields(again.deployment.managed_fields), REPLICAS):
+        return structs.replace(again, contest=structs.replace(again.contest, record=noted))
+    return again
+
+
+def as_they_are(cluster: Cluster, takara: Takara) -> tuple[Deployment | None, Takara]:
+    """The Deployment, then the Takara, as they are now: the desire is to be the fresher one.
+
+    The other way round an older size would be applied to the very Deployment that had just got a newer one.
+    Raises Vanished where the Takara is gone or another one took its name.
+    """
+    deployment = cluster.deployment(takara.key)
     fresh = cluster.takara(takara.key)
     if fresh is None or fresh.uid != takara.uid:
         raise Vanished(f"Takara {takara.key} is gone")
-    return fresh
+    return deployment, fresh
 
 
 def _execute(cluster: Cluster, before: Handled) -> Handled:
@@ -136,7 +143,15 @@ def _execute(cluster: Cluster, before: Handled) -> Handled:
         result = Result.INVALID if decision.verdict.reason in INVALID else Result.BLOCKED
     else:
         result = before.result if before.result in CHANGED else _kept(decision)
-    return replace(before, result=result, deployment=decision.deployment, applied=None)
+    return replace(before, result=result, deployment=decision.deployment, applied=_record_of(decision))
+
+
+def _record_of(decision: Keep | Block) -> Applied | None:
+    """The record, where a contest is to be remembered that is not in it; else None: it stays as it is."""
+    was = decision.takara.applied
+    if isinstance(decision, Block) or decision.contest.record in (None, was.replicas_taken_by):
+        return None
+    return structs.replace(was, replicas_taken_by=decision.contest.record)
 
 
 def _kept(decision: Keep) -> Result:
@@ -185,69 +200,3 @@ def _left_by_first_apply(handled: Handled, policy: Policy) -> bool:
     """Whether the apply itself made a legacy entry: the server calls what nobody owned `before-first-apply`."""
     deployment = handled.deployment if handled.applied else None
     return deployment is not None and take_over(deployment.managed_fields, policy.legacy_managers) is not None
-
-
-# ------------------------------------------------------------------ tell
-
-
-def tell(cluster: Cluster, policy: Policy, handled: Handled, nodes: list[str], now: Clock) -> Handled:
-    """Write the status where it differs. A generation that moved meanwhile means: act again on the new one.
-
-    Raises nothing that a cluster can cause: what went wrong is the result's `failure`.
-    """
-    conflict: Changed | None = None
-    for _ in range(ROUNDS):
-        try:
-            if conflict:
-                handled = _catch_up(cluster, policy, handled, now)
-            if handled.takara.deleting or _untold(handled):
-                return handled
-            wanted = wanted_status(handled, nodes, now())
-            handled = replace(handled, ready=readiness(wanted))
-            patch = patch_for(handled.takara, wanted)
-            if not patch:
-                return handled
-            cluster.deadline.check()
-            cluster.tell(handled.takara, patch)
-            return replace(handled, told=not cluster.dry_run)
-        except Changed as error:
-            conflict = error
-        except (ObjectError, PassStopped) as error:
-            return handled.failed(error)
-    return handled.failed(conflict or AssertionError("unreachable"))
-
-
-def _catch_up(cluster: Cluster, policy: Policy, handled: Handled, now: Clock) -> Handled:
-    """The Takara as it is now: the same desire with the same account, or carried out anew."""
-    fresh = _same(cluster, handled.takara)
-    if fresh.metadata.generation == handled.takara.metadata.generation and not fresh.deleting:
-        return replace(handled, decision=structs.replace(handled.decision, takara=fresh))
-    decision = decide(fresh, cluster.deployment(fresh.key), policy, now())
-    again = carry_out(cluster, policy, begin(decision), now)
-    nothing = again.result in (Result.UNCHANGED, Result.SKIPPED)
-    kept = handled.result if nothing and handled.result in CHANGED else again.result
-    return replace(again, result=kept, changes=handled.changes + again.changes)
-
-
-def wanted_status(handled: Handled, nodes: list[str], now: datetime) -> Json:
-    """The status that this Takara should have, given how far it has come."""
-    nodes = nodes if handled.deployment else []
-    verdict = _verdict(handled)
-    return status_for(handled.takara, handled.deployment, nodes, now, verdict=verdict, applied=handled.applied)
-
-
-def _untold(handled: Handled) -> bool:
-    """A newer program's Takara is left alone; what may pass by itself is not told; what was not done neither."""
-    newer = isinstance(handled.decision, Block) and handled.decision.verdict.reason == Reason.NEWER_FORMAT
-    transient = handled.failure is not None and not isinstance(handled.failure, Refused)
-    return newer or transient or handled.result == Result.NOT_REACHED
-
-
-def _verdict(handled: Handled) -> Verdict | None:
-    decision = handled.decision
-    if isinstance(handled.failure, Refused):
-        reason = Reason.APPLY_REJECTED if isinstance(handled.failure, Rejected) else Reason.APPLY_FAILED
-        return Verdict(reason, handled.failure.message)
-    if isinstance(decision, Apply):
-        return contested_verdict(decision.takara, decision.contest) if decision.contest.left else None
-    return decision.verdict if isinstance(decision, Keep | Block) else None

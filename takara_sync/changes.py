@@ -23,6 +23,7 @@ _LIST_KEYS: dict[Step, tuple[str, ...]] = {
     "imagePullSecrets": ("name",),
     "hostAliases": ("ip",),
     "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "schedulingGates": ("name",),
     "resourceClaims": ("name",),
     "claims": ("name",),
 }
@@ -99,12 +100,17 @@ def _paths(tree: Tree, path: Path = ()) -> Iterator[Path]:
         kind, _, rest = name.partition(":")
         if kind == "f":
             deeper = (*path, rest)
-        elif kind == "k" and isinstance(keys := decoded(rest), dict):
+        elif kind == "k" and isinstance(keys := decoded(rest), dict) and _tell_apart(keys):
             deeper = (*path, tuple(sorted(keys.items())))
         else:
             continue
         yield deeper
         yield from _paths(sub, deeper)
+
+
+def _tell_apart(keys: Tree) -> bool:
+    """Whether these can pick an item out of a list: the values of keys are plain."""
+    return all(isinstance(value, str | int) for value in keys.values())
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

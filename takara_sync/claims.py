@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from takara_sync.objects import GROUP, KIND, Deployment, Takara
+from takara_sync.objects import GROUP, KIND, Deployment, OwnerReference, Takara
 from takara_sync.reasons import Reason, Verdict, one_line
 
 _INT32_MAX = 2**31 - 1
@@ -16,11 +16,12 @@ _INT32_MAX = 2**31 - 1
 def controlled_by(deployment: Deployment, takara: Takara) -> bool:
     """Whether this very Takara, by its uid, is the controller. A namesake or a predecessor is not."""
     owner = deployment.controller
-    return (
-        owner is not None
-        and owner.api_version.partition("/")[0] == GROUP
-        and (owner.kind, owner.name, owner.uid) == (KIND, takara.metadata.name, takara.uid)
-    )
+    return owner is not None and _is_takara(owner) and (owner.name, owner.uid) == (takara.metadata.name, takara.uid)
+
+
+def _is_takara(owner: OwnerReference) -> bool:
+    """Of any version; an `apiVersion` without a slash is a version of the core group."""
+    return (owner.api_version.rpartition("/")[0], owner.kind) == (GROUP, KIND)
 
 
 def not_ours(takara: Takara, deployment: Deployment) -> Verdict:
@@ -31,7 +32,7 @@ def not_ours(takara: Takara, deployment: Deployment) -> Verdict:
             f"Deployment {takara.key} has no controller and is left alone. Delete or rename it, or give it this Takara "
             "as its controller owner reference.",
         )
-    if (owner.api_version.partition("/")[0], owner.kind, owner.name) == (GROUP, KIND, takara.metadata.name):
+    if _is_takara(owner) and owner.name == takara.metadata.name:
         return Verdict(
             Reason.PREDECESSOR,
             f"Deployment {takara.key} belongs to a deleted Takara of this name (uid {owner.uid}) and is left alone. "

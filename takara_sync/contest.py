@@ -38,10 +38,12 @@ def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest
     if deployment.replicas == takara.size:
         return Contest(record=record)
     told = _same_desire(takara) and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
-    taken = told or not holds(own_fields(deployment.managed_fields), REPLICAS)
-    if not taken:  # it is the size that changed
+    held = holds(own_fields(deployment.managed_fields), REPLICAS)
+    if held and not told:  # it is the size that changed
         return Contest(record=record)
-    names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)] or [UNKNOWN]
+    # Held by us in a contest: the live value went into a body, and the other's fields may have been taken over.
+    nobody = record.manager if held and record else UNKNOWN
+    names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)] or [nobody]
     if record is None or record.manager not in names or not _same_desire(takara):
         return Contest(names[0], record=TakenBy(names[0], rfc3339(now)))
     if _elapsed(record, now) < (_wait(record.times) if told else AGAIN_WITHIN):

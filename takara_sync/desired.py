@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from takara_sync.fields import Tree, digest, own_fields, with_replicas, without_replicas
+from takara_sync.fields import Tree, digest, own_fields, own_time, with_replicas, without_replicas
 from takara_sync.objects import API_VERSION, KIND, Deployment, Takara
 
 Body = dict[str, Any]
@@ -118,22 +118,29 @@ def config_hash(body: Body, *, contested: bool = False) -> str:
 
 
 def fields_hash(deployment: Deployment, *, contested: bool = False) -> str:
-    """What we own: the SHA-256 of our `fieldsV1` entry, while the replicas are contested without them."""
+    """What we own, and since when: the SHA-256 of our entry's time and `fieldsV1`, while the replicas are contested
+    without them."""
     tree = own_fields(deployment.managed_fields)
-    return digest(without_replicas(tree) if contested else tree)
+    return _dated(deployment, without_replicas(tree) if contested else tree)
+
+
+def _dated(deployment: Deployment, tree: Tree) -> str:
+    return digest([own_time(deployment.managed_fields), tree])
 
 
 def as_recorded(deployment: Deployment, takara: Takara, body: Body, *, contested: bool) -> bool:
     """Whether uid, body and owned fields are what the last apply recorded: then nothing drifted.
 
-    A contest may have begun or not since that apply, so its record counts with and without the replicas.
+    A contest may have begun or not since that apply, so its record counts with and without the replicas. A record of
+    another generation does not count: what was asked for in between may have been applied by a pass that was killed
+    before it told so.
     """
     was = takara.applied
     tree: Tree = own_fields(deployment.managed_fields)
-    configs, fields = {config_hash(body)}, {digest(tree)}
+    configs, fields = {config_hash(body)}, {_dated(deployment, tree)}
     if contested:
         configs.add(config_hash(body, contested=True))
-        fields = {digest(with_replicas(tree)), digest(without_replicas(tree))}
-    return (
-        was.uid == deployment.uid and was.format == FORMAT and was.config_hash in configs and was.fields_hash in fields
-    )
+        fields = {_dated(deployment, with_replicas(tree)), _dated(deployment, without_replicas(tree))}
+    recorded = was.config_hash in configs and was.fields_hash in fields
+    told = takara.told.get("observedGeneration") == takara.metadata.generation
+    return told and recorded and was.uid == deployment.uid and was.format == FORMAT

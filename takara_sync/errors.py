@@ -85,9 +85,13 @@ class ObjectError(TakaraSyncError):
 
 
 class Changed(ObjectError):
-    """Somebody changed the object since it was read: read it again, decide again."""
+    """Somebody changed the object since it was read: read it again, decide again.
+
+    perhaps_by_us: an earlier try of this very write may have been done, and only its answer was lost.
+    """
 
     default_hint = "Something else keeps writing this object; see its managedFields."
+    perhaps_by_us = False
 
 
 class Vanished(ObjectError):

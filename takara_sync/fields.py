@@ -54,6 +54,15 @@ def own_fields(entries: Iterable[ManagedFieldsEntry]) -> Tree:
     return next((entry.fields for entry in entries if _is_own(entry)), {})
 
 
+def own_time(entries: Iterable[ManagedFieldsEntry]) -> str:
+    """When an apply of ours changed something last; empty where that is not known.
+
+    Only our own applies move it, so it shows one that was never recorded: the fields that we hold are then the same,
+    but their values may be those of another desire.
+    """
+    return next((entry.time or "" for entry in entries if _is_own(entry)), "")
+
+
 def _is_own(entry: ManagedFieldsEntry) -> bool:
     return entry.manager == FIELD_MANAGER and entry.operation == "Apply" and not entry.subresource
 
@@ -108,7 +117,7 @@ def decoded(text: str) -> Any:
     """The keys behind a `k:`, None where they are no JSON."""
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 

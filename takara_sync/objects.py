@@ -6,11 +6,12 @@ large lists cheap, and one object with a surprising value costs only itself (see
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 GROUP = "maho.takara.org"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -18,6 +19,16 @@ KIND = "Takara"
 PLURAL = "takaras"
 PAUSED_ANNOTATION = f"{GROUP}/paused"
 FIELD_MANAGER = "takara-sync"
+
+NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+"""The API server lets no object of a pass have another name; so it is safe in a path and on a terminal.
+
+https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
+"""
+
+_Name = Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]
+_Uid = Annotated[str, Meta(min_length=1)]  # an empty one would test nothing
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 T = TypeVar("T")
 
@@ -58,17 +69,20 @@ class ManagedFieldsEntry(_Wire, frozen=True):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fieldsV1 tree; empty where it is no object."""
-        tree = msgspec.json.decode(self.fields_v1)
-        return tree if isinstance(tree, dict) else {}
+        """The fieldsV1 tree; a branch that is no object is a leaf."""
+        return _tree(msgspec.json.decode(self.fields_v1))
+
+
+def _tree(value: Any) -> dict[str, Any]:
+    return {name: _tree(sub) for name, sub in value.items()} if isinstance(value, dict) else {}
 
 
 class ObjectMeta(_Wire, frozen=True):
-    name: str
-    namespace: str
-    uid: str
+    name: _Name
+    namespace: _Name
+    uid: _Uid
     resource_version: str = ""
-    generation: int = 0
+    generation: _Int64 = 0
     deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
@@ -206,8 +220,8 @@ class Deployment(_Object, frozen=True):
 
 
 class PodMeta(_Wire, frozen=True):
-    name: str
-    namespace: str
+    name: _Name
+    namespace: _Name
     deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
 
 from msgspec import to_builtins
 
-from takara_sync.act import Handled, begin, carry_out, tell
+from takara_sync.account import STATUS_OVERWRITTEN, Book, Handled
+from takara_sync.act import carry_out
 from takara_sync.cluster import Cluster
-from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges
-from takara_sync.objects import Deployment, Key, Snapshot, Takara
-from takara_sync.plan import Plan, Policy, make_plan, must_look_up
-from takara_sync.report import CHANGED, NEEDS_A_PERSON, Outcome, Report, Result
+from takara_sync.errors import CutShort, PassStopped, TooManyChanges
+from takara_sync.plan import Plan, Policy, make_plan
+from takara_sync.report import CHANGED, NEEDS_A_PERSON, Report, Result
+from takara_sync.snapshot import read
 from takara_sync.status import nodes_of
+from takara_sync.tell import tell
 
 log = logging.getLogger("takara_sync")
 
@@ -43,7 +43,7 @@ def sync_once(
 
     Raises nothing for what a cluster does: the report says what happened, also where the pass stopped half-way.
     """
-    book = _Book(now(), dry_run=cluster.dry_run)
+    book = Book(now(), dry_run=cluster.dry_run)
     with ThreadPoolExecutor(workers, "takara-sync") as pool:
         try:
             plan = make_plan(read(cluster, policy, pool), policy, now())
@@ -73,37 +73,6 @@ def plan_once(
     """
     with ThreadPoolExecutor(workers, "takara-sync") as pool:
         return make_plan(read(cluster, policy, pool, certain=True), policy, now())
-
-
-def read(cluster: Cluster, policy: Policy, pool: ThreadPoolExecutor, *, certain: bool = False) -> Snapshot:
-    """Everything the decisions rest on; `certain`: every Deployment that is not in the list is looked up by name.
-
-    Raises:
-        PassStopped: any list of it cannot be had.
-    """
-    deployments = cluster.deployments()
-    takaras = cluster.takaras()  # last: the freshest desire
-    known = {deployment.key: deployment for deployment in deployments.items}
-    unread = {key: f"Deployment {key} could not be read: {why}" for key, why in deployments.unread.items()}
-    missing = [takara for takara in takaras.items if takara.key not in known and takara.key not in unread]
-    unlisted = [takara for takara in missing if must_look_up(takara, policy, certain=certain)]
-    for key, found in pool.map(lambda takara: (takara.key, _look_up(cluster, takara.key)), unlisted):
-        if isinstance(found, Deployment):
-            known[key] = found
-        elif isinstance(found, str):
-            unread[key] = found
-    wanted = {takara.key for takara in takaras.items}
-    concerned = {key: why for key, why in unread.items() if key in wanted}
-    return Snapshot(takaras.items, known, concerned | dict(takaras.unread))
-
-
-def _look_up(cluster: Cluster, key: Key) -> Deployment | str | None:
-    """One Deployment by name, or why it could not be had: a failure costs this Takara only, and is no absence."""
-    try:
-        cluster.deadline.check()
-        return cluster.deployment(key)
-    except ObjectError as error:
-        return f"Deployment {key} could not be read: {error}"
 
 
 def guard(plan: Plan, policy: Policy) -> None:
@@ -137,7 +106,8 @@ def _acted(cluster: Cluster, handled: Handled) -> Handled:
     elif handled.result == Result.FAILED:
         _note(logging.ERROR, handled)
     else:
-        _note(logging.DEBUG, handled)
+        overwritten = handled.outcome().reason == STATUS_OVERWRITTEN
+        _note(logging.WARNING if overwritten else logging.DEBUG, handled)
     return handled
 
 
@@ -162,45 +132,3 @@ def _note(level: int, handled: Handled, remark: str = "") -> None:
     extra = {"takara": str(handled.key), "result": str(handled.result)}
     changes = [to_builtins(change) for change in outcome.changes]
     log.log(level, "Deployment %s %s", handled.key, words, extra=extra | {"changes": changes} if changes else extra)
-
-
-class _Book:
-    """The account of a pass: how far each Takara has come."""
-
-    def __init__(self, started: datetime, *, dry_run: bool) -> None:
-        self._dry_run = dry_run
-        self.error: PassStopped | None = None
-        self._started, self._begun = started, time.monotonic()
-        self._handled: dict[Key, Handled] = {}
-        self._undecided: list[Outcome] = []
-
-    def open(self, plan: Plan) -> None:
-        self._handled = {decision.takara.key: begin(decision) for decision in plan.decisions}
-        self._undecided = [Outcome(key, Result.FAILED, "Unread", why) for key, why in plan.unread.items()]
-        for key, bug in plan.broken.items():
-            log.error("bug in takara-sync or in Policy.desired, met on %s", key, exc_info=bug)
-            self._undecided.append(Outcome(key, Result.FAILED, type(bug).__name__, str(bug), bug=True))
-
-    def in_turn(self, offset: int) -> Sequence[Handled]:
-        """The Takaras in the order of execution: sorted, beginning at `offset`."""
-        every = list(self._handled.values())
-        start = offset % len(every) if every else 0
-        return every[start:] + every[:start]
-
-    def takaras(self) -> Iterable[Takara]:
-        return (handled.takara for handled in self._handled.values())
-
-    def enter(self, results: Iterable[Handled]) -> None:
-        """Note the results of a step. Raises what stopped the pass: an error before a mere cut."""
-        stops = []
-        for handled in results:
-            self._handled[handled.key] = handled
-            if isinstance(handled.failure, PassStopped):
-                stops.append(handled.failure)
-        if stops:
-            raise min(stops, key=lambda stop: isinstance(stop, CutShort))
-
-    def report(self) -> Report:
-        outcomes = chain(self._undecided, (handled.outcome() for handled in self._handled.values()))
-        done = tuple(sorted(outcomes, key=lambda outcome: outcome.key))
-        return Report(done, self._started, time.monotonic() - self._begun, self.error, self._dry_run)

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
 from takara_sync.cli.documents import CheckDocument, CheckedDocument
-from takara_sync.cli.output import write
+from takara_sync.cli.output import json_line, write
 from takara_sync.cli.render import fitted, style_of
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Deadline
-from takara_sync.errors import ObjectError, PassStopped, Unreadable, Vanished
-from takara_sync.kube.answers import Request
+from takara_sync.errors import ObjectError, PassStopped, Unreadable
+from takara_sync.kube.answers import NotServed, Request
 from takara_sync.kube.api import Api
 from takara_sync.objects import GROUP, PLURAL
 from takara_sync.reasons import one_line
@@ -94,7 +94,7 @@ def _looked_at(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, t
             return version, (_served(api, deadline), *rights)
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise Unreadable(f"The server's answer is none of an API server: {error}", hint) from error
 
 
@@ -102,7 +102,7 @@ def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     what = f"{PLURAL}.{GROUP}/v1alpha1 is served"
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
-    except Vanished:
+    except NotServed:
         return CheckedDocument(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
     return CheckedDocument(what, ok=True)
 
@@ -129,7 +129,7 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
 
 
 def _print(document: CheckDocument, output: str) -> None:
-    write(msgspec.json.encode(document).decode() + "\n" if output == "json" else "".join(_text(document)))
+    write(json_line(document) + "\n" if output == "json" else "".join(_text(document)))
 
 
 def _text(document: CheckDocument) -> Iterator[str]:
@@ -141,4 +141,4 @@ def _text(document: CheckDocument) -> Iterator[str]:
         lines = fitted(f"{check.what}: {check.detail}" if check.detail else check.what, sys.stdout, indent=9)
         yield f"{verdict}  {lines}\n"
     if document.error is not None:
-        yield f"error: {one_line(document.error.message)}. {document.error.hint}\n"
+        yield one_line(f"error: {document.error.message}. {document.error.hint}") + "\n"

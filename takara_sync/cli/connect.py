@@ -19,6 +19,8 @@ def api_of(settings: Settings, stop: Stop) -> Api:
         ConfigurationError: there are no usable credentials.
         CutShort: somebody asked for the end while a credential plugin was at work, or it took too long.
     """
+    import kubernetes.config.kube_config  # noqa: F401, PLC0415 - else its loading would pass for a plugin that waits
+
     deadline = Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))
     stop.watch(deadline)
     return Api.connect(

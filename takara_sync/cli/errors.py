@@ -11,8 +11,11 @@ from pathlib import Path
 
 from takara_sync.cli import logs
 from takara_sync.errors import TakaraSyncError
+from takara_sync.reasons import one_line
 
 log = logging.getLogger("takara_sync")
+
+_MESSAGE_MAX = 900  # characters; what comes behind says what to do next
 
 
 def told(argv: Sequence[str], command: Callable[[str], int]) -> int:
@@ -23,10 +26,11 @@ def told(argv: Sequence[str], command: Callable[[str], int]) -> int:
     try:
         return command(prog)
     except TakaraSyncError as error:
+        said = str(TakaraSyncError(one_line(error.message)[:_MESSAGE_MAX], error.hint))
         if log_format == "json":
-            log.error("%s", error)  # noqa: TRY400 - an expected error has no use for a traceback
+            log.error("%s", said)  # noqa: TRY400 - an expected error has no use for a traceback
         else:
-            sys.stderr.write(f"{prog}: error: {error}\n")
+            sys.stderr.write(f"{prog}: error: {said}\n")
         return error.exit_code
     except Exception:
         log.critical("takara-sync failed by a bug of its own", exc_info=True)

@@ -9,6 +9,7 @@ import threading
 import warnings
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import Any
 
 from takara_sync.reasons import one_line
 
@@ -29,7 +30,8 @@ class JsonFormatter(logging.Formatter):
         line |= {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)  # in ASCII: half a character or a bidi mark cannot break a line
+        # In ASCII, DEL too: half a character, a bidi mark or a terminal escape cannot break a line.
+        return json.dumps(line, default=str).replace("\x7f", "\\u007f")
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -48,6 +50,10 @@ class TextFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is the standard library's
         record.message = one_line(record.message)
         return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name is the standard library's
+        lines = super().formatException(ei).splitlines()
+        return "\n".join("".join(char if char.isprintable() else " " for char in line) for line in lines)
 
 
 def set_up(format_name: str, level: str) -> None:

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from msgspec import structs
 
+from takara_sync.account import next_offset
 from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
@@ -122,7 +123,7 @@ class Runner:
             self._stop.wait(min(WAIT_INTERVAL, end - self._clock()))
             if self._stop.asked or self._clock() >= end:
                 why = "Asked to end" if self._stop.asked else f"Not Ready within {seconds:g} s"
-                late = CutShort(f"{why}: {', '.join(unready)}", "See kubectl get tk -A.")
+                late = CutShort(f"{why}: {_shortened(list(unready))}", "See kubectl get tk -A.")
                 return self._report(structs.replace(report, error=late))
             report = merged(report, self._run(0, end - self._clock()))
 
@@ -138,7 +139,7 @@ class Runner:
             self._heartbeat.start()
             report = self._run(offset, end - begun)
             code = self._report(report)
-            offset += sum(outcome.result != Result.NOT_REACHED for outcome in report.outcomes)
+            offset = next_offset(report, offset)
             took = self._clock() - begun
             next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
             if self._stop.asked or next_start + took > end:

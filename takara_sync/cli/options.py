@@ -6,11 +6,11 @@ import argparse
 import difflib
 import os
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, get_origin
 
-import yaml
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
@@ -18,6 +18,8 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from takara_sync import __version__
 from takara_sync.cli.settings import ENV_PREFIX, Settings
 from takara_sync.errors import ConfigurationError
+from takara_sync.kube.plain_yaml import plain_yaml
+from takara_sync.reasons import one_line
 
 COMMANDS = {
     "once": "one pass over every Takara",
@@ -42,11 +44,18 @@ Takaras need a person, 70 a bug in takara-sync
 """
 
 
+_COMPLAINT_MAX = 400  # characters; what comes behind says what to do next
+_KEY_MAX = 40
+_SHOWN = 200
+_LOOKED_AT = 100_000
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse, with its complaints told where ours are."""
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigurationError(message[:1].upper() + message[1:])
+        shown = message if len(message) <= _COMPLAINT_MAX else f"{message[:_COMPLAINT_MAX]}..."
+        raise ConfigurationError(shown[:1].upper() + shown[1:])
 
 
 def flag_of(field: str) -> str:
@@ -156,21 +165,19 @@ def _variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _similar(field: str) -> str:
-    close = difflib.get_close_matches(field, Settings.model_fields, 1)
+    close = difflib.get_close_matches(field[:_KEY_MAX], Settings.model_fields, 1)
     return f", did you mean {ENV_PREFIX}{close[0].upper()} ({flag_of(close[0])})?" if close else ""
 
 
 def _file(path: str) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"The config file {path} cannot be read: {getattr(error, 'strerror', error)}"
-        ) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark else ""
-        raise ConfigurationError(f"The config file {path} is no YAML{where}") from error
+        if Path(path).exists() and not Path(path).is_file():
+            raise ConfigurationError(f"The config file {path} is no regular file")
+        content = plain_yaml(Path(path).read_bytes(), unique=True)
+    except OSError as error:
+        raise ConfigurationError(f"The config file {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"The config file {path} cannot be used: {error}") from error
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -179,8 +186,15 @@ def _file(path: str) -> dict[str, Any]:
     for key in content:
         field = str(key).replace("-", "_")
         if field not in Settings.model_fields or field == "config":
-            raise ConfigurationError(f"{path}: {key} is no setting{_similar(field)}")
+            raise ConfigurationError(f"{path}: {_key(key)} is no setting{_similar(field)}")
+    if len(values) < len(content):
+        raise ConfigurationError(f"{path}: a setting is there twice, with dashes and underscores")
     return values
+
+
+def _key(key: Any) -> str:
+    """A key as it may be shown: what does not look like one may be a secret that lacks its colon."""
+    return str(key) if re.fullmatch(r"[\w-]+", str(key)) and len(str(key)) <= _KEY_MAX else "a key"
 
 
 def load(
@@ -235,9 +249,20 @@ def _first(error: ValidationError, given: Given, values: Mapping[str, Any]) -> s
     field = str(problem["loc"][0])
     if _extra(Settings.model_fields[field])["secret"]:
         return f"{given.source_of(field)} cannot be used: {text}"
-    value = values.get(field)
-    shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-    return f"{given.source_of(field)} cannot be {shown!r}: {text}"
+    return f"{given.source_of(field)} cannot be {_shown(values.get(field))}: {one_line(text)[:_SHOWN]}"
+
+
+def _shown(value: Any) -> str:
+    """A value as its author knows it, whatever its size: one that is a tree is shown to some depth only."""
+    if "://" in str(value)[:_LOOKED_AT]:
+        return "a text with a URL in it"  # which may be the secret of the line before, whose end is missing
+    plain = ", ".join(map(str, value)) if isinstance(value, list) and all(map(_is_plain, value)) else value
+    text = repr(plain) if _is_plain(plain) else reprlib.repr(plain)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
 
 
 def _only_used(command: str, given: Given) -> None:

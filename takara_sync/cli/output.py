@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
+
+import msgspec
 
 from takara_sync.errors import TakaraSyncError
 
@@ -32,6 +35,16 @@ def guarded() -> Iterator[None]:
     except OSError as error:
         _forget()
         raise NotWritten(f"The output could not be written: {error.strerror}") from error
+
+
+def json_line(document: object) -> str:
+    """The document as one line of JSON. What no terminal may see, be it an escape or a bidi mark, is escaped."""
+    text = msgspec.json.encode(document).decode()
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(char: str) -> str:
+    return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]  # which leaves DEL as it is
 
 
 def write(text: str) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from takara_sync.changes import Change
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.documents import Action, PlanDocument, PlannedDocument
-from takara_sync.cli.output import write
+from takara_sync.cli.output import json_line, write
 from takara_sync.cli.render import fitted, style_of
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -150,7 +150,7 @@ def _age(change: Change, now: datetime) -> float | None:
 
 def _print(document: PlanDocument, output: str) -> None:
     if output == "json":
-        write(msgspec.json.encode(document).decode() + "\n")
+        write(json_line(document) + "\n")
     else:
         write("".join(f"{line}\n" for line in _text(document, every=output == "wide")))
 

@@ -9,8 +9,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-import msgspec
-
+from takara_sync.cli.output import json_line
 from takara_sync.errors import TooManyChanges
 from takara_sync.reasons import one_line
 from takara_sync.report import Exit, Report, Result, summary
@@ -39,7 +38,7 @@ def print_report(
     """
     stream = sys.stdout if stream is None else stream
     if output == "json":
-        stream.write(msgspec.json.encode(report.document(code, namespaces)).decode() + "\n")
+        stream.write(json_line(report.document(code, namespaces)) + "\n")
     else:
         _print_table(report, stream, every=output == "wide")
         if report.error is None and (empty := report.empty_of(namespaces)):

@@ -39,7 +39,7 @@ def _seconds(value: Any) -> Any:
 def _split(value: Any) -> Any:
     """Lists repeat or take commas, with or without spaces."""
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple):
+    if not isinstance(texts, list | tuple) or any(isinstance(text, list | dict | set) for text in texts):
         return value
     parts = [part.strip() if isinstance(part, str) else part for text in texts for part in _parts(text)]
     if "" in parts or not parts:
@@ -69,7 +69,10 @@ def _image(name: str) -> str:
 
 
 def _web(url: SecretStr) -> SecretStr:
-    parts = urlsplit(url.get_secret_value())
+    try:
+        parts = urlsplit(url.get_secret_value())
+    except ValueError:  # whose text has a part of the URL
+        raise ValueError("expected an http or https URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("expected an http or https URL")
     return url

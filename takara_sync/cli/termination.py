@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from takara_sync.reasons import one_line
 from takara_sync.report import NEEDS_A_PERSON, Report, Result, summary
 
 PATH = Path("/dev/termination-log")  # the default of terminationMessagePath
@@ -21,7 +22,7 @@ def leave(report: Report) -> None:
         return
     lines = [summary(report)]
     if report.error is not None:
-        lines.append(str(report.error))
+        lines.append(one_line(str(report.error)))
     for result in (Result.FAILED, *sorted(NEEDS_A_PERSON)):
         lines += [f"{each.key} {result}: {each.detail}" for each in report.outcomes if each.result == result]
     text = "\n".join(lines).encode()[:_BYTES_MAX].decode(errors="ignore")

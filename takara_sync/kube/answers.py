@@ -53,18 +53,29 @@ class Expired(ObjectError):
     """410: the continue token of a list is too old; the list starts again."""
 
 
+class NotServed(Unavailable):
+    """404 that is no Status of the API server: there is no such kind, or something in front of it knows no such path.
+
+    It says nothing about the object, which may well be there.
+    """
+
+
 class Again(Exception):
     """Worth another try: `error` is what it amounts to when the tries are used up.
 
-    retry_after: seconds that the server asks for. answered: whether there was an HTTP answer at all.
+    retry_after: seconds that the server asks for. answered: whether there was an HTTP answer at all. done: whether the
+    server may have done what was asked for all the same.
     """
 
-    def __init__(self, error: ObjectError, *, retry_after: float = 0.0, tries: int = 4, answered: bool = True) -> None:
+    def __init__(
+        self, error: ObjectError, *, retry_after: float = 0.0, tries: int = 4, answered: bool = True, done: bool = True
+    ) -> None:
         super().__init__(str(error))
         self.error = error
         self.retry_after = retry_after
         self.tries = tries
         self.answered = answered
+        self.done = done
 
 
 class _Cause(Struct, frozen=True):
@@ -96,12 +107,14 @@ def judge(request: Request, answer: Answer) -> bytes:
     Raises:
         Again: the server says, or such an answer means, that another try can succeed.
         Unauthorized: 401.
-        Changed, Vanished, Refused, Expired: what the caller does next about this object.
+        Changed, Vanished, Refused, Expired, NotServed: what the caller does next about this object.
     """
     if HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
         return answer.body
     status = _status_of(answer)
     words = _words(request, answer, status)
+    if answer.status == HTTPStatus.NOT_FOUND and status.kind != "Status":
+        raise NotServed(words)
     if answer.status in _MEANS:
         raise _MEANS[answer.status](words)
     if answer.status == HTTPStatus.FORBIDDEN:
@@ -116,7 +129,8 @@ def judge(request: Request, answer: Answer) -> bytes:
         raise Refused(words)
     if _rejects(request, answer, status):
         raise Again(Rejected(words), tries=2)
-    raise Again(Unavailable(words), retry_after=retry_after(answer.headers))
+    done = answer.status != HTTPStatus.TOO_MANY_REQUESTS
+    raise Again(Unavailable(words), retry_after=retry_after(answer.headers), done=done)
 
 
 _MEANS: dict[int, type[TakaraSyncError]] = {401: Unauthorized, 404: Vanished, 409: Changed, 410: Expired}
@@ -132,7 +146,7 @@ def _rejects(request: Request, answer: Answer, status: _Status) -> bool:
 def _status_of(answer: Answer) -> _Status:
     try:
         return msgspec.json.decode(answer.body, type=_Status)
-    except msgspec.MsgspecError:  # a proxy's page, or an aggregated API's plain text
+    except (msgspec.MsgspecError, RecursionError):  # a proxy's page, or an aggregated API's plain text
         return _Status(message=one_line(answer.body[:300].decode(errors="replace")))
 
 

@@ -12,6 +12,7 @@ import tenacity
 
 from takara_sync.cluster import Deadline
 from takara_sync.errors import (
+    Changed,
     ConfigurationError,
     CutShort,
     TakaraSyncError,
@@ -132,6 +133,8 @@ class Api:
     # -------------------------------------------------------------- retries
 
     def _send(self, request: Request, deadline: Deadline) -> bytes:
+        met: list[Again] = []
+
         def gives_up(state: tenacity.RetryCallState) -> bool:
             return state.attempt_number >= _met(state).tries or state.upcoming_sleep >= deadline.left()
 
@@ -140,11 +143,14 @@ class Api:
             wait=lambda state: max(_met(state).retry_after, _BACKOFF(state)),
             stop=gives_up,
             sleep=deadline.wait,
-            before_sleep=_tell_retry,
+            before_sleep=lambda state: met.append(_told_retry(state)),
             reraise=True,
         )
         try:
             return retrying(self._try, request, deadline)
+        except Changed as changed:
+            changed.perhaps_by_us = any(again.done for again in met)
+            raise
         except Again as again:
             if deadline.left() <= 0:
                 _cut(deadline, again)
@@ -176,7 +182,9 @@ def _met(state: tenacity.RetryCallState) -> Again:
     return error
 
 
-def _tell_retry(state: tenacity.RetryCallState) -> None:
+def _told_retry(state: tenacity.RetryCallState) -> Again:
+    """What was met, with a line in the log."""
     error = _met(state)
     number, wait = state.attempt_number, state.upcoming_sleep
     log.warning("%s; try %d of %d follows in %.1f s", error.error.message, number + 1, error.tries, wait)
+    return error

@@ -13,7 +13,7 @@ from msgspec import structs
 from takara_sync.cluster import Deadline
 from takara_sync.errors import Changed, CutShort, ObjectError, Unavailable, Unreadable, Vanished
 from takara_sync.kube import decode
-from takara_sync.kube.answers import APPLY, JSON_PATCH, Again, Expired, Request
+from takara_sync.kube.answers import APPLY, JSON_PATCH, Again, Expired, NotServed, Request
 from takara_sync.kube.api import Api
 from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, ManagedFieldsEntry, Pod, Takara
 
@@ -140,7 +140,7 @@ class KubeCluster:
                 Request(request.method, request.path, query=query, accept=request.accept), self._deadline
             )
             raws, token = decode.page(body, kinds)
-            found = decode.listing(raws, kind)
+            found = decode.listing(raws, kind, len(items) + len(unread))
             items += found.items
             unread |= found.unread
             if not token:
@@ -152,14 +152,14 @@ class KubeCluster:
     # -------------------------------------------------------------- single objects
 
     def deployment(self, key: Key) -> Deployment | None:
-        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment)
+        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment, key)
 
     def takara(self, key: Key) -> Takara | None:
-        return self._get(_object(_TAKARAS, PLURAL, key), Takara)
+        return self._get(_object(_TAKARAS, PLURAL, key), Takara, key)
 
-    def _get(self, path: str, kind: type[T]) -> T | None:
+    def _get(self, path: str, kind: type[T], key: Key) -> T | None:
         try:
-            return decode.single(self._api.send(Request("GET", path), self._deadline), kind)
+            return decode.single(self._api.send(Request("GET", path), self._deadline), kind, key)
         except Vanished:
             return None
 
@@ -171,9 +171,11 @@ class KubeCluster:
         return self._patch_deployment(Key(metadata["namespace"], metadata["name"]), create_only, APPLY, _APPLY_QUERY)
 
     def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
+        _must_be_versioned(deployment)
         return self._patch_deployment(deployment.key, body, APPLY, _APPLY_QUERY)
 
     def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:
+        _must_be_versioned(deployment)
         entries = [msgspec.json.decode(msgspec.json.encode(entry)) for entry in managed_fields]  # fieldsV1 is raw JSON
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
@@ -184,11 +186,12 @@ class KubeCluster:
 
     def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
         path = _object(_TAKARAS, PLURAL, takara.key) + "/status"
-        self._send_write(Request("PATCH", path, _PATCH_QUERY, list(patch), JSON_PATCH))
+        request = Request("PATCH", path, _PATCH_QUERY, list(patch), JSON_PATCH)
+        decode.single(self._send_write(request), Takara, takara.key)  # or a proxy's page would be taken for a success
 
     def _patch_deployment(self, key: Key, body: object, content_type: str, query: Query) -> Deployment:
         path = _object(_DEPLOYMENTS, "deployments", key)
-        return decode.single(self._send_write(Request("PATCH", path, query, body, content_type)), Deployment)
+        return decode.single(self._send_write(Request("PATCH", path, query, body, content_type)), Deployment, key)
 
     def _send_write(self, request: Request) -> bytes:
         request = structs.replace(request, query=request.query + self._write_query)
@@ -204,11 +207,17 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
     message, hint = f"Cannot list {resource} in {where}: {error.message}", error.hint
     if isinstance(error, Unavailable):
         hint = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
-    if isinstance(error, Vanished) and resource == PLURAL:
+    if isinstance(error, Vanished | NotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
         hint = "Install the CRD: kubectl apply -k k8s/crd"
     return Unreadable(message, hint)
 
 
+def _must_be_versioned(deployment: Deployment) -> None:
+    """Raise ObjectError where a write could not be bound to what was read: an empty version is no condition at all."""
+    if not deployment.metadata.resource_version:
+        raise ObjectError(f"Deployment {deployment.key} came without a resourceVersion", "Is this an API server?")
+
+
 def _object(base: str, resource: str, key: Key) -> str:
-    return f"{base}/namespaces/{quote(key.namespace)}/{resource}/{quote(key.name)}"
+    return f"{base}/namespaces/{quote(key.namespace, safe='')}/{resource}/{quote(key.name, safe='')}"

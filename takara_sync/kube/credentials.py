@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from takara_sync.cluster import Deadline
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.kubeconfig import NEXT_STEP, context_of
+from takara_sync.kube.kubeconfig import NEXT_STEP, context_of, there
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient, Configuration
@@ -138,7 +138,7 @@ def _from_kubeconfig(configuration: Configuration, source: str, context: str | N
     """Gives the name of the context that was used."""
     from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger  # noqa: PLC0415
 
-    if not any(Path(path).expanduser().exists() for path in source.split(os.pathsep) if path):
+    if not there(source):
         raise ConfigurationError(
             f"There is no kubeconfig at {source}",
             "Give --kubeconfig, or set KUBECONFIG, or run in a pod with a ServiceAccount.",

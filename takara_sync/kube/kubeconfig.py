@@ -6,6 +6,7 @@ https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,9 @@ from takara_sync.kube.plain_yaml import plain_yaml
 
 NEXT_STEP = "Try: kubectl get takaras -A, with the same kubeconfig and context."
 
-T = TypeVar("T")
+_FILES = ("tokenFile", "certificate-authority", "client-certificate", "client-key")
+
+T = TypeVar("T", bound=Struct)
 
 
 class _Entry(Struct, frozen=True):
@@ -84,8 +87,7 @@ def context_of(source: str, context: str | None, before: str | None = None) -> s
     Raises:
         ConfigurationError: a part that this context needs is missing or of the wrong kind; names the file and the key.
     """
-    paths = [path for path in map(_expanded, source.split(os.pathsep)) if path and Path(path).exists()]
-    files = {path: _read(path) for path in paths}
+    files = {str(path): _read(path) for path in there(source)}
     name = context or _kept(files, before) or next(filter(None, (each.current_context for each in files.values())), "")
     if not name:
         raise _unusable(source, "it names no current-context", "Choose one: kubectl config use-context, or --context.")
@@ -103,15 +105,20 @@ def _kept(files: dict[str, _File], before: str | None) -> str | None:
     return before if before in known else None
 
 
-def _expanded(path: str) -> str:
-    return str(Path(path).expanduser()) if path else ""
+def there(source: str) -> list[Path]:
+    """Those of these paths that lead to something; one that no system could have does not."""
+    found = []
+    for path in filter(None, source.split(os.pathsep)):
+        with contextlib.suppress(OSError, RuntimeError):  # too long a name; a home of nobody
+            found.append(Path(path).expanduser().resolve(strict=True))
+    return found
 
 
-def _read(path: str) -> _File:
-    if not Path(path).is_file():
+def _read(path: Path) -> _File:
+    if not path.is_file():
         raise _unusable(path, "it is no regular file")
     try:
-        return msgspec.convert(plain_yaml(Path(path).read_bytes()) or {}, _File)
+        return msgspec.convert(plain_yaml(path.read_bytes()) or {}, _File)
     except OSError as error:
         raise _unusable(path, (error.strerror or type(error).__name__).lower()) from error
     except ValueError as error:
@@ -124,11 +131,20 @@ def _entry(files: dict[str, _File], source: str, kind: str, name: str, shape: ty
         for entry in getattr(file, f"{kind}s") or ():
             if entry.name == name:
                 try:
-                    return msgspec.convert(getattr(entry, kind), shape)
+                    found = msgspec.convert(getattr(entry, kind), shape)
+                    _must_be_files(path, found)
                 except msgspec.ValidationError as error:
                     raise _unusable(path, f"{kind} {name}: {error}") from error
+                return found
     known = sorted({entry.name for file in files.values() for entry in getattr(file, f"{kind}s") or ()})
     raise _unusable(source, f"there is no {kind} {name}; it has: {', '.join(known) or 'none'}")
+
+
+def _must_be_files(path: str, entry: Struct) -> None:
+    """What waits for a writer, as a pipe does, would be taken for a plugin that waits for a person."""
+    for key, value in msgspec.to_builtins(entry).items():
+        if key in _FILES and value and not all(found.is_file() for found in there(str(Path(path).parent / value))):
+            raise _unusable(path, f"{key}: {value} is no regular file")
 
 
 def _is_address(server: str) -> bool:
@@ -139,5 +155,5 @@ def _is_address(server: str) -> bool:
         return False
 
 
-def _unusable(where: str, why: str, hint: str = NEXT_STEP) -> ConfigurationError:
+def _unusable(where: str | Path, why: str, hint: str = NEXT_STEP) -> ConfigurationError:
     return ConfigurationError(f"The kubeconfig {where} cannot be used: {why}", hint)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from takara_sync.simulator.fields import Entry
-from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, POD, REPLICA_SET, Kind, served
+from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, POD, REPLICA_SET, Kind
 from takara_sync.simulator.wire import Json, Refusal
 
 if TYPE_CHECKING:
@@ -215,14 +215,15 @@ def _collect(objects: Objects) -> None:
 
 def owner_is_gone(objects: Objects, namespace: str, owner: Json) -> bool:
     """Whether no object of that kind and name has the owner's uid; a kind that is not served is never gone."""
-    kind = next((one for one in served() if (one.api_version, one.kind) == (owner["apiVersion"], owner["kind"])), None)
+    named = (owner["apiVersion"], owner["kind"])
+    kind = next((one for one in objects.kinds if (one.api_version, one.kind) == named), None)
     found = kind and objects.get(kind, namespace, owner["name"])
     return kind is not None and (not found or found["metadata"]["uid"] != owner["uid"])
 
 
 def _everything(objects: Objects, namespace: str = "") -> Iterator[tuple[Kind, Json]]:
     """Every object as it is when its turn comes."""
-    for kind in (one for one in served() if one.namespaced):
+    for kind in (one for one in objects.kinds if one.namespaced):
         for item in objects.all(kind, namespace):
             if stands := objects.get(kind, item["metadata"]["namespace"], item["metadata"]["name"]):
                 yield kind, stands

@@ -34,10 +34,14 @@ _FIRST: dict[Kind, Json] = {
 
 
 class Objects:
-    """All objects by kind, namespace and name; `now` is asked for each timestamp, `seed` makes uids repeatable."""
+    """All objects by kind, namespace and name; `now` is asked for each timestamp, `seed` makes uids repeatable.
 
-    def __init__(self, now: Callable[[], datetime], seed: int | None = None) -> None:
+    `kinds` are those that there can be: controllers write by their rules too.
+    """
+
+    def __init__(self, now: Callable[[], datetime], seed: int | None = None, kinds: tuple[Kind, ...] = ()) -> None:
         self.version = 1
+        self.kinds = kinds
         self._random = random.Random(seed)  # noqa: S311 - uids and pod names, not secrets
         self._now = now
         self._held: dict[Kind, dict[tuple[str, str], Json]] = {}

@@ -57,10 +57,10 @@ class Store:
         deny: Callable[[Asked], bool] = lambda _: False,
         seed: int | None = None,
     ) -> None:
-        self.objects = Objects(now, seed)
+        self._kinds = served(crd=crd)
+        self.objects = Objects(now, seed, self._kinds)
         self.requests: deque[Recorded] = deque(maxlen=_REMEMBERED)
         self.now, self.tokens, self.deny = now, tokens, deny
-        self._kinds = served(crd=crd)
         self._lists = reading.Lists(self.objects)
         self._writes = Writes(self.objects)
         for name in ("default", "kube-system"):

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import pytest
 
@@ -31,14 +31,15 @@ def report(*results: Result, error: PassStopped | None = None, bug: bool = False
 class Beat(Stop):
     """A loop on a clock of its own: passes take as long as the list says, and the end is asked for in the last wait."""
 
-    def __init__(self, *lengths: float, outcome: Report | None = None, stop_in_pass: int = 0) -> None:
+    def __init__(self, *lengths: float, outcome: Report | list[Report] | None = None, stop_in_pass: int = 0) -> None:
         super().__init__()
         self.now = 100.0
         self.began: list[float] = []
         self.offsets: list[int] = []
         self.waited: list[float] = []
         self._lengths = list(lengths)
-        self._outcome = outcome or report(Result.UNCHANGED)
+        outcome = outcome or report(Result.UNCHANGED)
+        self._outcomes = cycle([outcome] if isinstance(outcome, Report) else outcome)
         self._stop_in_pass = stop_in_pass
 
     def loop(self, interval: float, duration: float | None = None) -> Exit:
@@ -53,7 +54,7 @@ class Beat(Stop):
         self.now += self._lengths.pop(0)
         if len(self.began) == self._stop_in_pass:
             self.ask("SIGTERM")
-        return self._outcome
+        return next(self._outcomes)
 
     def wait(self, seconds: float) -> None:
         self.waited.append(seconds)
@@ -78,9 +79,10 @@ def test_a_long_pass_is_followed_by_a_pause_and_by_no_burst() -> None:
 
 
 def test_a_pass_that_was_cut_short_is_gone_on_from() -> None:
-    """Each pass reaches two of four: the next one begins behind them."""
-    reached = report(Result.UNCHANGED, Result.CREATED, Result.NOT_REACHED, Result.NOT_REACHED, error=CutShort("x"))
-    beat = Beat(1, 1, 1, outcome=reached)
+    """The first one reaches two of four, the second one, which begins behind them, the other two."""
+    cut = CutShort("x")
+    done, late = Result.UNCHANGED, Result.NOT_REACHED
+    beat = Beat(1, 1, 1, outcome=[report(done, done, late, late, error=cut), report(late, late, done, done, error=cut)])
     beat.loop(10)
     assert [offset % 4 for offset in beat.offsets] == [0, 2, 0]
 

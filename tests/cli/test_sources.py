@@ -188,7 +188,7 @@ def test_a_mistake_in_watch_namespace_is_named_as_such() -> None:
         ("config: other.yaml", "config is no setting"),
         ("1: 2", "1 is no setting"),
         ("- max-size", "holds no mapping"),
-        ("max-size: [1\nx", "is no YAML at line 2"),
+        ("max-size: [1\nx", "cannot be used: no YAML at line 2"),
         ("max-size: true", "max-size cannot be True"),
         ("max-size: 1.5", "max-size cannot be 1.5"),
         ("namespace: [a, 1]", "namespace cannot be 'a, 1'"),

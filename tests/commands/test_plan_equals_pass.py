@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from tests.tool import Pass
     from tests.world import Json, World
 
+# The simulator meets all of these situations in tests/crash, many times.
+pytestmark = pytest.mark.parametrize("server", ["real"], indirect=True)
+
 # What a plan calls what a report calls so.
 DONE = {
     "create": {"created"},

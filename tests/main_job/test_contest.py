@@ -54,43 +54,6 @@ def contest(world: World) -> Contest:
     return Contest(world)
 
 
-def test_a_second_take_within_ten_minutes_is_left_to_the_other(contest: Contest) -> None:
-    contest.take()
-    contest.sync(1)
-    assert contest.replicas == 3
-    contest.take()
-    contest.sync(2)
-
-    assert contest.replicas == 7
-    reason, message = contest.ready
-    assert reason == "ReplicasContested"
-    assert "kubectl" in message
-    assert "spec.size" in message
-    assert "autoscaler at Takara one" in message
-    contest.world.settle()
-    contest.sync(3)  # what the Deployment's controller did since
-    assert contest.sync(4) == []
-
-
-def test_other_drift_is_still_repaired_during_a_contest(contest: Contest) -> None:
-    contest.take()
-    contest.sync(1)
-    contest.take()
-    contest.sync(2)
-    contest.world.kubectl("set", "image", "deployment/one", "takara=nginx")
-
-    writes = contest.sync(3)
-
-    done = [request.resource for request in writes if request.code == 200]  # the rollout may get in between: 409
-    assert done == ["deployments", "takaras"]
-    assert contest.world.deployment("one")["spec"]["template"]["spec"]["containers"][0]["image"] == "busybox"
-    assert contest.replicas == 7
-    contest.take(8)
-    contest.sync(4)
-    assert contest.replicas == 8
-    assert [request.resource for request in contest.sync(5)] in ([], ["takaras"])
-
-
 def test_it_is_tried_again_after_ten_minutes_then_after_twenty(contest: Contest) -> None:
     contest.take()
     contest.sync(1)
@@ -106,38 +69,3 @@ def test_it_is_tried_again_after_ten_minutes_then_after_twenty(contest: Contest)
     assert contest.replicas == 7
     contest.sync(31.2)
     assert contest.replicas == 3
-
-
-def test_a_new_size_ends_the_contest(contest: Contest) -> None:
-    contest.take()
-    contest.sync(1)
-    contest.take()
-    contest.sync(2)
-    contest.world.merge("one", {"spec": {"size": 4}})
-
-    contest.sync(3)
-
-    assert contest.replicas == 4
-    assert contest.ready[0] != "ReplicasContested"
-
-
-def test_the_size_that_the_other_wants_ends_the_contest(contest: Contest) -> None:
-    contest.take()
-    contest.sync(1)
-    contest.take()
-    contest.sync(2)
-    contest.world.merge("one", {"spec": {"size": 7}})
-
-    contest.sync(3)
-
-    assert contest.ready[0] != "ReplicasContested"
-    contest.world.settle()
-    contest.sync(4)
-    assert contest.sync(5) == []
-
-
-def test_a_take_an_hour_later_is_a_single_one_again(contest: Contest) -> None:
-    for hour in range(1, 4):
-        contest.take()
-        contest.sync(60 * hour)
-        assert contest.replicas == 3

@@ -30,6 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.parametrize("server", ["real"], indirect=True)
 def test_the_wheel_works_elsewhere(world: World, tool: Tool, wheel: Path, tmp_path: Path) -> None:
     world.create(takara("one", 1))
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)

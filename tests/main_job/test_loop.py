@@ -1,4 +1,4 @@
-"""The loop: it ends when it is told to, and a slow pass is no danger."""
+"""The loop: it ends when it is told to, with what it has come to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from takara_sync import KubeCluster, sync_once
-from takara_sync.kube.api import Api
 from tests.world import World, takara
 
 if TYPE_CHECKING:
@@ -54,27 +52,6 @@ def test_passes_follow_each_other(world: World, tool: Tool) -> None:
         assert process.wait(timeout=10) in (0, 4)
     assert '"result":"created"' in lines[0]
     assert all('"result":"unchanged"' in line for line in lines[1:])
-
-
-def test_a_slow_old_pass_never_puts_an_older_size_over_a_newer_one(world: World, tool: Tool) -> None:
-    world.create(takara("one", 2))
-
-    class Slow(KubeCluster):
-        """Creates late: somebody else's whole pass fits in between."""
-
-        def create(self, body):  # type: ignore[no-untyped-def]
-            world.merge("one", {"spec": {"size": 5}})
-            tool.converge()
-            assert world.deployment("one")["spec"]["replicas"] == 5
-            return super().create(body)
-
-    slow = Slow(Api.connect(str(tool.user.kubeconfig)), namespaces=[world.namespace])
-    report = sync_once(slow)
-
-    assert report.exit == 0
-    assert world.deployment("one")["spec"]["replicas"] == 5
-    history = [entry for entry in world.server.requests(tool.user) if entry.resource == "deployments" and entry.writes]
-    assert [entry.code for entry in history][:2] == [201, 409]
 
 
 def test_sigterm_in_a_pass_ends_it_with_4_and_a_report(world: World, tool: Tool) -> None:

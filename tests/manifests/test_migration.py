@@ -146,7 +146,8 @@ def test_upgraded_it_goes_on_and_uninstalled_only_takaras_and_deployments_are_le
 ) -> None:
     world = World(fresh_control_plane(), "default")
     admin = Admin(world.server, control_plane_assets)
-    admin.done("kubectl apply --server-side -f tests/manifests/older.yaml")
+    # The control plane came with a CRD: the older one takes its place.
+    admin.done("kubectl apply --server-side --force-conflicts -f tests/manifests/older.yaml")
     world.create(takara("one", 2))
     tool = Installed(world.server, "takara-system")
     wait_until(lambda: "" if tool.once().code == 0 else "no pass yet", within=SETTLE_SECONDS, every=0.2)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from takara_sync.contest import rfc3339
+from takara_sync.objects import GROUP
 from takara_sync.plan import Apply, Create, Decision, Policy
 from tests.unit.build import (
     NOW,
@@ -29,6 +30,7 @@ from tests.unit.build import (
 GONE: Json = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
 TEMPLATES = Policy(allow_templates=True)
 LABEL: Json = {"f:metadata": {"f:labels": {"f:app": {}}}}
+ODD_TEMPLATES: dict[str, Json] = {"metadata": {"metadata": ["a"]}, "labels": {"metadata": {"labels": ["a"]}}}
 JUST_NOW = {"replicasTakenBy": {"manager": "hpa", "at": rfc3339(NOW - timedelta(minutes=1))}}
 
 
@@ -88,12 +90,9 @@ CASES: dict[str, list[Case]] = {
         invalid("empty template", "InvalidTemplate", policy=TEMPLATES, size=3, template={}),
         invalid("template without containers", "InvalidTemplate", policy=TEMPLATES, size=3, template={"spec": {}}),
         invalid("template is a list", "InvalidTemplate", policy=TEMPLATES, size=3, template=[1]),
-        invalid(
-            "template with odd labels",
-            "InvalidTemplate",
-            policy=TEMPLATES,
-            size=3,
-            template=TEMPLATE | {"metadata": {"labels": ["a"]}},
+        *(
+            invalid(f"template with odd {what}", "InvalidTemplate", policy=TEMPLATES, size=3, template=TEMPLATE | odd)
+            for what, odd in ODD_TEMPLATES.items()
         ),
         Case("spec is text", takara_json(spec="3"), None, ("Block", "InvalidSpec", "none of ours")),
         Case("spec is a list", takara_json(spec=[]), None, ("Block", "InvalidSpec", "none of ours")),
@@ -138,6 +137,7 @@ CASES: dict[str, list[Case]] = {
             "DeploymentOfAnotherController",
             ownerReferences=[owner(apiVersion="maho.takara.organic/v1alpha1")],
         ),
+        not_ours("no group", "DeploymentOfAnotherController", ownerReferences=[owner(apiVersion=GROUP)]),
         not_ours("being deleted", "DeploymentWithoutController", ownerReferences=None, **GONE),
         not_ours("newer format", "DeploymentWithoutController", settled(record={"format": 9}), ownerReferences=None),
     ],

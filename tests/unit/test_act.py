@@ -7,7 +7,9 @@ import pytest
 from takara_sync.cluster import Deadline
 from takara_sync.errors import Changed, Refused, Rejected, TakaraSyncError, Unavailable, Vanished
 from tests.unit.build import (
+    Json,
     deployment_json,
+    legacy,
     own_entry,
     pod_json,
     scaled,
@@ -24,7 +26,7 @@ def test_a_conflict_is_read_and_decided_again() -> None:
     cluster = drifted()
     once(cluster, "apply", lambda: cluster.touch("Deployment", "one"))
     report = run(cluster)
-    assert cluster.verbs("one") == ["apply", "get takara", "get deployment", "apply", "tell"]
+    assert cluster.verbs("one") == ["apply", "get deployment", "get takara", "apply", "tell"]
     assert (result(report), report.exit, cluster.replicas()) == ("updated", 0, 3)
 
 
@@ -38,6 +40,29 @@ def test_a_conflict_decides_on_the_size_of_now() -> None:
     once(cluster, "apply", edited)
     run(cluster)
     assert (cluster.replicas(), cluster.status()["observedGeneration"]) == (5, 2)
+
+
+def test_a_desire_read_before_the_deployment_is_never_applied_to_it() -> None:
+    """Another pass brings a newer size between the two reads: a conflict more, and the newer size stays."""
+    cluster = drifted()
+    sizes: list[int] = []
+
+    def another_pass() -> None:
+        cluster.edit("one", 5)
+        cluster.scale("one", 5, "takara-sync")
+
+    def before(verb: str, _: object) -> None:
+        sizes.append(cluster.replicas())
+        if (verb, cluster.verbs("one").count("apply")) == ("apply", 1):
+            cluster.touch("Deployment", "one")
+        if verb.startswith("get") and [verb for verb, _ in cluster.requests[:-1]].count("get deployment") == 1:
+            another_pass()
+            cluster.before = lambda _verb, _key: sizes.append(cluster.replicas())
+
+    cluster.before = before
+    assert run(cluster).exit == 0
+    assert sizes[sizes.index(5) :] == [5] * (len(sizes) - sizes.index(5))
+    assert cluster.replicas() == 5
 
 
 def test_endless_conflicts_cost_one() -> None:
@@ -70,7 +95,7 @@ def test_gone_or_another_of_that_name_is_skipped(uid: str | None) -> None:
     once(cluster, "apply", replaced)
     report = run(cluster)
     assert (result(report), report.exit, cluster.replicas()) == ("skipped", 0, 7)
-    assert cluster.verbs("one") == ["apply", "get takara"]
+    assert cluster.verbs("one") == ["apply", "get deployment", "get takara"]
 
 
 def test_a_deadline_behind_a_conflict_is_no_failure() -> None:
@@ -105,7 +130,7 @@ def test_what_was_changed_stays_in_the_account_of_a_later_conflict() -> None:
 
     once(cluster, "take over", another_pass_was_faster)
     assert result(run(cluster)) == "updated"
-    assert cluster.verbs("one") == ["apply", "take over", "get takara", "get deployment", "tell"]
+    assert cluster.verbs("one") == ["apply", "take over", "get deployment", "get takara", "tell"]
 
 
 # ------------------------------------------------------------------ failures
@@ -153,3 +178,19 @@ def test_a_status_that_cannot_be_written_is_a_failure(error: TakaraSyncError) ->
     report = run(cluster)
     assert (result(report), report.exit, cluster.replicas()) == ("failed", 1, 3)
     assert 1 <= cluster.verbs("one").count("tell") <= 5
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [({"nodes": ["p"]}, "StatusOverwritten"), ({"observedGeneration": -1}, ""), ({}, ""), (None, "")],
+)
+def test_a_status_as_the_go_operator_leaves_it_is_named_where_we_had_applied(status: Json | None, reason: str) -> None:
+    """A pass that was killed before it told leaves no nodes behind."""
+    (outcome,) = run(FakeCluster(takara_json(status=status), deployment_json())).outcomes
+    assert (str(outcome.result), outcome.reason) == ("unchanged", reason)
+    assert ("Go operator" in outcome.message) == bool(reason)
+
+
+def test_its_first_take_over_is_no_such_case() -> None:
+    (outcome,) = run(FakeCluster(takara_json(status={"nodes": ["p"]}), legacy(deployment_json()))).outcomes
+    assert (str(outcome.result), outcome.reason) == ("taken over", "")

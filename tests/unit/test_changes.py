@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from takara_sync.changes import Change, changes, dotted, leaves, removals, value_at
-from tests.unit.build import CONTAINER, REPLICAS, Json, body, entries, entry, own_entry, tree_of
+from takara_sync.changes import Change, before_first_apply, changes, dotted, leaves, removals, value_at
+from tests.unit.build import CONTAINER, LONG, REPLICAS, Json, body, entries, entries_json, entry, own_entry, tree_of
 
 IMAGE_OF_TAKARA = ("spec", "template", "spec", "containers", (("name", "takara"),), "image")
 ITEM = 'k:{"name":"takara"}'
@@ -69,7 +69,9 @@ def test_a_named_port_is_found_in_managed_fields() -> None:
     live = with_containers(CONTAINER | {"ports": [port | {"name": "other"}]})
     tree: Json = {ITEM: {"f:ports": {'k:{"containerPort":80,"protocol":"TCP"}': {".": {}, "f:name": {}}}}}
     said = entries(entry("kubectl", {"f:spec": {"f:template": {"f:spec": {"f:containers": tree}}}}))
-    assert [(c.old, c.new, c.manager) for c in changes(wanted, live, said)] == [("other", "web", "kubectl")]
+    assert changes(wanted, live, said) == (
+        Change("spec.template.spec.containers[takara].ports[80,TCP].name", "other", "web", "kubectl"),
+    )
 
 
 @pytest.mark.parametrize("live", [None, 5, "text", [], {"containers": None}, {"containers": [5, None, {"name": 1}]}])
@@ -81,6 +83,26 @@ def test_leaves_and_values_belong_together() -> None:
     one = body()
     assert all(value_at(one, path) == value for path, value in leaves(one))
     assert dotted(IMAGE_OF_TAKARA) == "spec.template.spec.containers[takara].image"
+
+
+def test_nothing_asked_for_changes_nothing() -> None:
+    assert changes({}, {}, []) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("env", []),
+        ("env", 5),
+        ("env", ["A=b"]),
+        ("env", [{"value": "b"}]),
+        ("env", [{"name": "A", "value": "b"}, 5]),
+        ("tolerations", [{"key": "a"}]),
+    ],
+    ids=["empty", "no list", "texts", "without its key", "one that is no object", "not told apart by a key"],
+)
+def test_a_list_whose_items_nothing_tells_apart_is_one_field(name: str, value: Any) -> None:
+    assert list(leaves({name: value})) == [((name,), value)]
 
 
 # ------------------------------------------------------------------ removals
@@ -98,6 +120,22 @@ def test_what_we_alone_hold_and_no_longer_ask_for_goes() -> None:
     live = with_containers(CONTAINER, SIDECAR)
     assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER, SIDECAR))) == (
         Change("spec.template.spec.containers[sidecar]", SIDECAR, None),
+    )
+
+
+def test_a_field_goes_from_an_item_that_stays() -> None:
+    live = with_containers(CONTAINER | {"workingDir": "/srv"})
+    said = entries(applied(CONTAINER | {"workingDir": "/srv"}))
+    assert removals(with_containers(CONTAINER), live, said) == (
+        Change("spec.template.spec.containers[takara].workingDir", "/srv", None),
+    )
+
+
+def test_who_had_asked_for_what_goes_is_named_from_before_the_take_over() -> None:
+    live = with_containers(CONTAINER, SIDECAR)
+    before = entries(entry("takara-operator", tree_of(with_containers(SIDECAR)), time=LONG))
+    assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER, SIDECAR)), before) == (
+        Change("spec.template.spec.containers[sidecar]", SIDECAR, None, "takara-operator", LONG),
     )
 
 
@@ -125,6 +163,20 @@ def test_a_key_that_the_server_fills_in_is_no_removal() -> None:
     assert changes(wanted, live, []) == ()
 
 
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("imagePullPolicy", False),
+        ("terminationMessagePath", False),
+        ("terminationMessagePolicy", False),
+        ("workingDir", True),
+    ],
+)
+def test_what_the_server_fills_in_again_does_not_go(field: str, *, told: bool) -> None:
+    live = with_containers(CONTAINER | {field: "x"})
+    assert bool(removals(with_containers(CONTAINER), live, entries(applied(CONTAINER | {field: "x"})))) is told
+
+
 def test_the_last_annotation_of_ours_goes_though_others_have_some() -> None:
     live = {"metadata": {"annotations": {"ours": "x", "theirs": "y"}}, "spec": {}}
     said = [
@@ -133,3 +185,24 @@ def test_the_last_annotation_of_ours_goes_though_others_have_some() -> None:
     ]
     wanted: Json = {"metadata": {}, "spec": {}}
     assert removals(wanted, live, entries(*said)) == (Change("metadata.annotations.ours", "x", None),)
+
+
+# ------------------------------------------------------------------ objects that nobody holds
+
+
+def test_an_object_without_managed_fields_is_held_whole_before_its_first_apply() -> None:
+    port = {"containerPort": 80, "protocol": "TCP", "name": "web"}
+    live = with_containers(CONTAINER | {"ports": [port]}) | {"metadata": {"labels": {"app": "x"}, "annotations": None}}
+    keyed: Json = {'k:{"containerPort":80,"protocol":"TCP"}': {".": {}} | tree_of(port)}
+    item: Json = {".": {}} | tree_of(CONTAINER) | {"f:ports": keyed}
+    tree: Json = {
+        "f:metadata": {"f:labels": {"f:app": {}}},
+        "f:spec": {"f:template": {"f:spec": {"f:containers": {ITEM: item}}}},
+    }
+    assert entries_json([before_first_apply(live)]) == [entry("before-first-apply", tree)]
+
+
+def test_an_item_that_lacks_a_key_is_named_by_those_it_has() -> None:
+    """The server fills in a port's protocol only once it stores it."""
+    tree = before_first_apply({"ports": [{"containerPort": 80}]}).fields
+    assert tree == {"f:ports": {'k:{"containerPort":80}': {".": {}, "f:containerPort": {}}}}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
+import time
+from datetime import timedelta, timezone
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from takara_sync.contest import UNKNOWN, Contest, contest_of, rfc3339
 from takara_sync.objects import Deployment, Takara, TakenBy
 from tests.unit.build import NOW, REPLICAS, Json, condition, decoded, deployment_json, entry, lost, scaled, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SIZE, LIVE = 3, 7
 DAY = 24 * 60
@@ -67,8 +71,8 @@ def test_the_same_manager_counts_also_where_others_hold_the_replicas_too() -> No
 def test_nobody_took_what_we_still_hold() -> None:
     """It is the size that changed, whoever was remembered."""
     still_ours = decoded(Deployment, deployment_json(replicas=LIVE))
-    contest = contest_of(takara(taken(1)), still_ours, NOW)
-    assert (contest.holder, contest.left) == ("", False)
+    one = takara(taken(1))
+    assert contest_of(one, still_ours, NOW) == Contest(record=one.applied.replicas_taken_by)
 
 
 def test_taken_by_nobody_is_a_take_too() -> None:
@@ -76,8 +80,16 @@ def test_taken_by_nobody_is_a_take_too() -> None:
     nobody = decoded(Deployment, lost(deployment_json(replicas=0), "f:spec", "f:replicas"))
     first = contest_of(takara(), nobody, NOW)
     assert (first.holder, first.left) == (UNKNOWN, False)
+    assert UNKNOWN == "an unknown manager", "stored in a status: another word would be another holder"
     again = contest_of(takara({"manager": UNKNOWN, "at": rfc3339(NOW)}), nobody, NOW)
     assert again.left
+
+
+def test_what_was_left_stays_left_where_the_holder_was_taken_over() -> None:
+    """A legacy manager's replicas become ours with the rest; who took them is remembered all the same."""
+    still_ours = decoded(Deployment, deployment_json(replicas=LIVE))
+    assert contest_of(takara(taken(9), held=True), still_ours, NOW).left
+    assert contest_of(takara(taken(10), held=True), still_ours, NOW) == undone(times=2)
 
 
 # ------------------------------------------------------------------ how it goes on
@@ -156,8 +168,15 @@ def test_a_moment_in_the_future_was_long_ago(at: str) -> None:
     assert contest_of(takara({"manager": "hpa", "at": at}), live(), NOW) == undone()
 
 
-def test_clocks_may_differ_a_little() -> None:
-    assert contest_of(takara(taken(-1)), live(), NOW).left
+@pytest.mark.parametrize(("ahead", "left"), [(1, True), (10, True), (10.1, False)])
+def test_clocks_may_differ_by_ten_minutes(ahead: float, *, left: bool) -> None:
+    assert contest_of(takara(taken(-ahead)), live(), NOW).left is left
+
+
+@pytest.mark.parametrize(("at", "left"), [("2026-01-01T13:51:00+02:00", True), ("2026-01-01T11:51:00+02:00", False)])
+def test_a_moment_counts_in_its_own_zone(at: str, *, left: bool) -> None:
+    """It is noon in UTC: nine minutes ago, and more than two hours ago."""
+    assert contest_of(takara({"manager": "hpa", "at": at}), live(), NOW).left is left
 
 
 def test_a_moment_without_zone_is_utc() -> None:
@@ -187,3 +206,21 @@ def test_times_below_one_wait_as_one(times: int) -> None:
 @pytest.mark.parametrize("record", [{"manager": "hpa"}, {"manager": "hpa", "at": 5}, {"at": "x"}, {"manager": None}])
 def test_a_malformed_record_is_none(record: Json) -> None:
     assert contest_of(takara(record), live(), NOW) == undone()
+
+
+# ------------------------------------------------------------------ moments
+
+
+@pytest.fixture
+def _far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "EAST-9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_far_east")
+def test_moments_are_told_as_kubernetes_writes_them_wherever_the_machine_is() -> None:
+    assert rfc3339(NOW + timedelta(microseconds=999_999)) == "2026-01-01T12:00:00Z"
+    assert rfc3339(NOW.astimezone(timezone(timedelta(hours=2)))) == "2026-01-01T12:00:00Z"

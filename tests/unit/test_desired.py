@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from takara_sync.desired import (
+    FORMAT,
     as_recorded,
+    comparable,
     config_hash,
     deployment_for,
     fields_hash,
@@ -29,6 +31,7 @@ from tests.unit.build import (
     deployment,
     deployment_json,
     lost,
+    owned,
     owner,
     scaled,
     settled,
@@ -73,6 +76,11 @@ def test_the_selector_in_both_forms() -> None:
 
 
 # ------------------------------------------------------------------ the body
+
+
+def test_the_default_of_the_seam_is_a_deployment_that_others_may_build_upon() -> None:
+    template = {"spec": {"containers": [CONTAINER]}}
+    assert deployment_for(takara()) == {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
 
 
 @pytest.mark.parametrize("size", [0, 3])
@@ -175,12 +183,24 @@ def test_the_live_owner_is_echoed_word_for_word(live: Json) -> None:
     assert found["metadata"]["ownerReferences"] == [live]
 
 
+def test_what_can_differ_are_labels_annotations_owners_and_the_spec() -> None:
+    live = deployment_json(annotations={"a": "b"})
+    assert comparable(live) == owned(live)
+    assert comparable(live)["metadata"].keys() == {"labels", "annotations", "ownerReferences"}
+
+
 # ------------------------------------------------------------------ the hashes
 
 
 def test_the_config_hash_leaves_out_which_object_it_is() -> None:
     stamped = body() | {"metadata": body()["metadata"] | {"uid": "u", "resourceVersion": "9"}}
     assert config_hash(stamped) == config_hash(body())
+
+
+def test_whoever_changes_the_default_body_raises_the_format() -> None:
+    """Else an older program and a newer one undo each other's applies for ever."""
+    of_this_format = "bbde60bae17f41409dbac9e941a260602db9bbf1ed1832ac212d4f1c6403568b"
+    assert (FORMAT, config_hash(made(takara()))) == (1, of_this_format)
 
 
 def test_the_config_hash_is_of_the_canonical_json() -> None:

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.fields import canonical, digest, holders, own_fields, split, union, with_replicas, without_replicas
-from tests.unit.build import REPLICAS, Json, body, entries, entry, own_entry, owned, tree_of
+from takara_sync.fields import (
+    canonical,
+    digest,
+    holders,
+    own_fields,
+    own_time,
+    split,
+    union,
+    with_replicas,
+    without_replicas,
+)
+from tests.unit.build import LONG, REPLICAS, Json, body, entries, entry, own_entry, owned, tree_of
 
 IMAGE_OF_TAKARA = ("spec", "template", "spec", "containers", (("name", "takara"),), "image")
 ITEM = 'k:{"name":"takara"}'
@@ -30,6 +40,13 @@ def test_own_fields_are_those_we_applied() -> None:
     ]
     assert own_fields(entries(*others)) == {}
     assert own_fields(entries(*others, own_entry())) == own_entry()["fieldsV1"]
+
+
+def test_our_time_is_that_of_our_apply_and_empty_where_there_is_none() -> None:
+    others = [entry("takara-sync", {}, "Update", time="2026-01-02T00:00:00Z"), entry("kubectl", {}, "Apply", time=LONG)]
+    assert own_time(entries(*others)) == ""
+    assert own_time(entries(*others, own_entry())) == LONG
+    assert own_time(entries(*others, own_entry() | {"time": None})) == ""
 
 
 @pytest.mark.parametrize("fields", [None, [], "text", 5])
@@ -97,9 +114,10 @@ def test_a_map_goes_with_the_last_of_what_is_in_it() -> None:
 
 
 def test_the_latest_holder_comes_first_and_no_time_is_the_latest() -> None:
-    some = [entry(name, REPLICAS, time=f"2026-01-0{day}T00:00:00Z") for name, day in (("a", 1), ("c", 3), ("b", 2))]
-    found = holders(entries(*some, entry("hpa", REPLICAS, subresource="scale")), ("spec", "replicas"))
-    assert [holder.manager for holder in found] == ["hpa", "c", "b", "a"]
+    some = [entry(name, REPLICAS, time=f"2026-01-0{day}T00:00:00Z") for name, day in (("b", 1), ("a", 3), ("c", 2))]
+    timeless = [entry(name, REPLICAS, subresource="scale") for name in ("hpa", "keda")]
+    found = holders(entries(*timeless, *some), ("spec", "replicas"))
+    assert [holder.manager for holder in found] == ["keda", "hpa", "a", "c", "b"]
 
 
 def test_we_are_no_holder_but_our_updates_are() -> None:
@@ -117,6 +135,7 @@ def test_we_are_no_holder_but_our_updates_are() -> None:
         (image_tree("k:no json"), False),
         (image_tree("k:5"), False),
         (image_tree('v:{"name":"takara"}'), False),
+        ({"f:spec": {"f:template": {}}}, True),
         (REPLICAS, False),
         ({}, False),
     ],

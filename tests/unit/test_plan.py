@@ -8,9 +8,19 @@ from typing import Any
 import pytest
 
 from takara_sync import plan as planning
+from takara_sync.contest import Contest
 from takara_sync.desired import deployment_for
 from takara_sync.objects import Deployment, Key, Snapshot, Takara
-from takara_sync.plan import Apply, Create, Decision, Plan, Policy, decide, make_plan, must_look_up
+from takara_sync.plan import (
+    Decision,
+    Plan,
+    Policy,
+    contested_verdict,
+    decide,
+    make_plan,
+    must_look_up,
+)
+from takara_sync.reasons import Reason, Verdict
 from tests.unit.build import (
     NOW,
     PAUSED,
@@ -76,40 +86,39 @@ def test_words_say_the_way_out() -> None:
         assert "is left alone" in verdict.message
 
 
-# ------------------------------------------------------------------ what an apply carries
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (
+            "leaving",
+            Verdict(
+                Reason.DEPLOYMENT_DELETING,
+                "The Deployment is being deleted; a new one is made when it is gone.",
+                stalled=False,
+            ),
+        ),
+        (
+            "newer-format",
+            Verdict(
+                Reason.NEWER_FORMAT,
+                "A newer takara-sync applied this Deployment. Upgrade this one, or run it with --accept-newer-format.",
+            ),
+        ),
+    ],
+)
+def test_who_has_to_act_and_how(row: str, verdict: Verdict) -> None:
+    for case in CASES[row]:
+        assert getattr(decision(case, case.policy), "verdict", None) == verdict
 
 
-def apply_of(takara: Json, live: Json, policy: Policy = Policy()) -> Apply:  # noqa: B008 - frozen
-    found = decide(decoded(Takara, takara), decoded(Deployment, live), policy, NOW)
-    assert isinstance(found, Apply)
-    return found
-
-
-def test_an_apply_is_for_the_very_object_that_was_read() -> None:
-    metadata = apply_of(settled(size=5), deployment_json(uid="u", resourceVersion="41")).body["metadata"]
-    assert (metadata["uid"], metadata["resourceVersion"]) == ("u", "41")
-
-
-def test_a_create_names_no_version() -> None:
-    found = decide(takara(), None, Policy(), NOW)
-    assert isinstance(found, Create)
-    assert not {"uid", "resourceVersion"} & set(found.body["metadata"])
-
-
-def test_a_take_over_hands_the_fields_over() -> None:
-    handed = apply_of(takara_json(), legacy(deployment_json())).managed_fields
-    assert handed
-    assert [(e.manager, e.operation) for e in handed] == [
-        ("takara-sync", "Apply"),
-        ("takara-operator", "Update"),  # the server's defaults stay with it
-    ]
-
-
-def test_changes_name_who_took_the_field() -> None:
-    changes = apply_of(settled(), scaled(deployment_json(), 7)).changes
-    assert [(c.field, c.old, c.new, c.manager, c.subresource) for c in changes] == [
-        ("spec.replicas", 7, 3, "hpa", "scale")
-    ]
+def test_who_keeps_taking_the_replicas_is_told_in_a_line_and_is_not_stalled() -> None:
+    verdict = contested_verdict(takara(), Contest("h\npa" + "x" * 300))
+    assert verdict == Verdict(
+        Reason.REPLICAS_CONTESTED,
+        f"h pa{'x' * 196} keeps setting the replicas of the Deployment, so they are left to it. Edit spec.size, or "
+        "point the autoscaler at Takara one instead of its Deployment.",
+        stalled=False,
+    )
 
 
 # ------------------------------------------------------------------ the plan as a whole
@@ -172,6 +181,7 @@ LEAVING = takara(status={"conditions": [condition("Ready", "False", "DeploymentD
     ("one", "policy", "expected"),
     [
         pytest.param(takara(), Policy(), False, id="the create-only apply finds out"),
+        pytest.param(decoded(Takara, settled()), Policy(), False, id="applied before, by this format"),
         pytest.param(takara(annotations=PAUSED), Policy(), True, id="paused"),
         pytest.param(takara(size=-1), Policy(), True, id="invalid"),
         pytest.param(takara(), Policy(max_changes=3), True, id="the plan has to be certain"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from takara_sync.changes import Change
 from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges, Unauthorized, Unreadable
@@ -171,7 +172,8 @@ def outcome(**more: Any) -> Outcome:
 
 def test_the_detail_of_an_outcome() -> None:
     assert outcome().detail == ""
-    assert outcome(result=Result.UPDATED, changes=(CHANGE, CHANGE)).detail.count("spec.replicas 7 -> 3") == 2
+    changes = (Change("a", 1, 2), Change("b", 3, 4))
+    assert outcome(result=Result.UPDATED, changes=changes).detail == "a 1 -> 2; b 3 -> 4"
     assert outcome(result=Result.FAILED, reason="Refused", message="two\nlines").detail == "Refused: two lines"
     assert outcome(result=Result.CREATED, reason="x", message="y").detail == ""
 
@@ -182,3 +184,22 @@ def test_the_summary() -> None:
     assert summary(report(Result.UNCHANGED, Result.FAILED, Result.UNCHANGED, Result.CREATED)) == (
         "4 Takaras: 1 created, 2 unchanged, 1 failed (1.2 s)"
     )
+
+
+def test_the_summary_of_a_dry_run_says_so() -> None:
+    assert summary(replace(report(Result.CREATED), dry_run=True)) == "dry run: 1 Takara: 1 created (1.2 s)"
+
+
+# ------------------------------------------------------------------ what the command adds
+
+
+def test_the_code_of_the_process_may_be_another_than_that_of_the_pass() -> None:
+    assert report(Result.BLOCKED).as_json()["exit"] == 6
+    assert report(Result.BLOCKED).as_json(Exit.OK)["exit"] == 0
+
+
+def test_the_namespaces_asked_for_that_hold_nothing_are_named() -> None:
+    asked = ["z", "ns", "a", "z"]
+    assert report(Result.UNCHANGED).empty_of(asked) == ("a", "z")
+    assert report(Result.UNCHANGED).document(namespaces=asked).empty_namespaces == ("a", "z")
+    assert report(error=Unreadable("no answer")).empty_of(asked) == (), "nothing is known of them"

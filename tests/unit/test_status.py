@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from takara_sync.contest import rfc3339
 from takara_sync.objects import Applied, Deployment, Takara, TakenBy
 from takara_sync.reasons import Reason, Verdict
-from takara_sync.status import status_for
+from takara_sync.status import readiness, status_for
 from tests.unit.build import LONG, NOW, PAUSED, Json, complete, condition, decoded, deployment_json, takara
 
 NOT_STALLED = ("Stalled", "False", "NotStalled")
@@ -125,9 +124,51 @@ def test_a_verdict_overrules_what_is_observed(reason: Reason, *, stalled: bool) 
     assert found[0]["message"] == "first second"
 
 
+@pytest.mark.parametrize(
+    ("one", "deployment", "words"),
+    [
+        (takara(), live(), "All 3 replicas are up to date and available."),
+        (takara(), None, "The Deployment is not there yet."),
+        (takara(), live(status=BUSY), "The Deployment has not reached 3 up-to-date, available replicas yet."),
+        (takara(), live(status=BUSY, conditions=[REFUSED]), "Pods cannot be created (FailedCreate): exceeded quota"),
+        (
+            takara(),
+            live(status=BUSY, conditions=[LATE]),
+            "The Deployment made no progress in time: timed out. Look at its ReplicaSet and pods.",
+        ),
+        (takara(annotations=PAUSED), live(7), "The Deployment differs from the Takara and is left alone while paused."),
+    ],
+)
+def test_the_words_of_ready(one: Takara, deployment: Deployment | None, words: str) -> None:
+    assert message(one, deployment) == words
+
+
+def test_the_words_where_nothing_is_stalled() -> None:
+    assert status(takara(), live())["conditions"][1]["message"] == "Nothing waits for a person."
+
+
 def test_messages_have_nothing_volatile() -> None:
     busy = [live(status=complete(3) | {"availableReplicas": n, "readyReplicas": n}) for n in (1, 2)]
     assert message(takara(), busy[0]) == message(takara(), busy[1])
+
+
+@pytest.mark.parametrize(
+    ("one", "deployment", "verdict", "word"),
+    [
+        (takara(), live(), None, "Ready"),
+        (takara(), live(7), None, "Progressing"),
+        (takara(), None, None, "Progressing"),
+        (takara(), live(), Verdict(Reason.APPLY_FAILED, "words"), "Stalled"),
+        (takara(), live(), Verdict(Reason.REPLICAS_CONTESTED, "words", stalled=False), "Progressing"),
+    ],
+)
+def test_readiness_is_one_word(one: Takara, deployment: Deployment | None, verdict: Verdict | None, word: str) -> None:
+    assert readiness(status(one, deployment, verdict=verdict)) == word
+
+
+def test_readiness_counts_no_condition_of_others() -> None:
+    was = takara(status={"conditions": [condition("Mine", "True", "Because")]})
+    assert readiness(status(was, live(7))) == "Progressing"
 
 
 # ------------------------------------------------------------------ conditions over time
@@ -150,13 +191,17 @@ def test_a_time_that_is_no_text_is_set_anew(since: Any) -> None:
 
 def test_conditions_of_other_types_are_kept_behind_ours() -> None:
     mine = condition("Mine", "Unknown", "Because") | {"observedGeneration": 7}
-    was = takara(status={"conditions": [mine, condition("Ready", "True", "Ready"), condition("Stalled", "False", "x")]})
-    found = status(was, live())["conditions"]
-    assert [c["type"] for c in found] == ["Ready", "Stalled", "Mine"]
-    assert found[2] == mine
+    theirs = condition("Theirs", "True", "Because")
+    ours = [condition("Ready", "True", "Ready"), condition("Stalled", "False", "x")]
+    found = status(takara(status={"conditions": [mine, *ours, theirs]}), live())["conditions"]
+    assert [c["type"] for c in found[:2]] == ["Ready", "Stalled"]
+    assert found[2:] == [mine, theirs]
 
 
-@pytest.mark.parametrize("odd", [None, 5, {}, {"type": "Mine"}, condition("Mine", "True", "x") | {"message": None}])
+ODD = [condition("Mine", "True", "x") | {name: None} for name in condition("Mine", "True", "x")]
+
+
+@pytest.mark.parametrize("odd", [None, 5, {}, {"type": "Mine"}, *ODD])
 def test_conditions_that_no_schema_takes_are_dropped(odd: Any) -> None:
     good = condition("Other", "True", "Because")
     was = takara(status={"conditions": [odd, good, good | {"message": "a second of its type"}]})
@@ -195,7 +240,3 @@ def test_what_is_observed_and_recorded() -> None:
 def test_conditions_say_which_generation_they_are_about() -> None:
     found = status(takara(generation=4, size=-1), None, verdict=Verdict(Reason.INVALID_SIZE, "words"))
     assert [found["observedGeneration"], *(c["observedGeneration"] for c in found["conditions"])] == [4, 4, 4]
-
-
-def test_moments_are_told_as_kubernetes_writes_them() -> None:
-    assert rfc3339(NOW + timedelta(microseconds=999_999)) == "2026-01-01T12:00:00Z"

@@ -22,7 +22,7 @@ from tests.unit.build import (
     takara_json,
 )
 from tests.unit.fake import EVERYTHING, FakeCluster
-from tests.unit.passing import passed, raising, results
+from tests.unit.passing import once, passed, raising, results
 
 LISTS = ["list deployments", "list takaras", "list pods"]
 
@@ -72,10 +72,19 @@ def test_the_status_tells_the_pods_of_after_the_writes() -> None:
 def test_the_deployments_of_the_go_operator_are_found_and_taken_over() -> None:
     cluster = FakeCluster(takara_json(), legacy(deployment_json()))
     assert results(passed(cluster)) == {"one": "taken over"}
-    assert cluster.verbs("one") == ["create", "get takara", "get deployment", "take over", "apply", "tell"]
+    assert cluster.verbs("one") == ["create", "get deployment", "get takara", "take over", "apply", "tell"]
     cluster.requests.clear()
     assert results(passed(cluster)) == {"one": "unchanged"}
     assert cluster.writes == []
+
+
+def test_the_size_is_read_again_behind_a_deployment_that_was_looked_up() -> None:
+    """Else the size of before would be applied to the Deployment of after."""
+    cluster = FakeCluster(takara_json(), legacy(deployment_json(replicas=9)))
+    once(cluster, "get deployment", lambda: cluster.edit("one", 5))
+    (outcome,) = passed(cluster, Policy(max_changes=9)).outcomes
+    assert [(c.old, c.new) for c in outcome.changes if c.field == "spec.replicas"] == [(9, 5)]
+    assert cluster.verbs("one") == ["get deployment", "get takara", "take over", "apply", "tell"]
 
 
 def test_who_never_gets_a_deployment_is_looked_up() -> None:

@@ -82,6 +82,13 @@ def test_other_managers_stay_word_for_word() -> None:
     assert taken(entry("takara-operator", WRITTEN), *others) == [ours(WRITTEN, time=LONG), *others]
 
 
+def test_what_is_not_taken_from_is_not_even_written_anew() -> None:
+    operators, theirs = entries(entry("takara-operator", WRITTEN), entry("kubectl", {"f:b": {}, "f:a": {}}))
+    found = take_over([operators, theirs], LEGACY_MANAGERS)
+    assert found is not None
+    assert found[1] is theirs
+
+
 @pytest.mark.parametrize(
     "none_held",
     [

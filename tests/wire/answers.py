@@ -6,11 +6,13 @@ import gzip
 import json
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from tests.wire.server import Wire
 
 if TYPE_CHECKING:
+    import socket
     import threading
 
 Answer = Callable[[Wire], None]
@@ -65,14 +67,34 @@ def never(first: bytes = b"") -> Answer:
     return answer
 
 
-def drip(first: bytes) -> Answer:
-    """A byte now and then behind `first`, without an end."""
+def drip(first: bytes, then: bytes = b" ") -> Answer:
+    """`then`, which is a byte, now and then behind `first`, without an end."""
 
     def answer(wire: Wire) -> None:
         wire.send(first)
         while True:
-            wire.send(b" ")
+            wire.send(then)
             time.sleep(_DRIP_SECONDS)
+
+    return answer
+
+
+def behind(first: bytes, then: Answer) -> Answer:
+    """`first`, and then another answer."""
+
+    def answer(wire: Wire) -> None:
+        wire.send(first)
+        then(wire)
+
+    return answer
+
+
+def in_turns(*answers: Answer) -> Answer:
+    """One after the other, whatever is asked, and again from the first."""
+    turns = cycle(answers)
+
+    def answer(wire: Wire) -> None:
+        next(turns)(wire)
 
     return answer
 
@@ -104,6 +126,24 @@ def cut_gzip() -> bytes:
     body = gzip.compress(json.dumps({"kind": "x", "items": list(range(9999))}).encode())
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body[: len(body) // 2]
+
+
+def mute(connection: socket.socket) -> None:
+    """A connection without a handshake."""
+    while connection.recv(4096):
+        pass
+
+
+def greeting(first: bytes, then: bytes = b"") -> Callable[[socket.socket], None]:
+    """A connection with this in place of a handshake; `then` now and then behind it, or it is closed."""
+
+    def greet(connection: socket.socket) -> None:
+        connection.sendall(first)
+        while then:
+            time.sleep(_DRIP_SECONDS)
+            connection.sendall(then)
+
+    return greet
 
 
 def held(reached: threading.Event, go: threading.Event, then: Answer = through) -> Answer:

@@ -20,7 +20,8 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from takara_sync.simulator import Request, Store
+from takara_sync.simulator import Answer, Request, Store
+from tests.wire.asked import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,18 +29,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from tests.wire.certificates import Served
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One request as it came in. Header names are in lower case; `connection` counts accepted connections."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    headers: dict[str, str]
-    body: bytes
-    connection: int
 
 
 @dataclass
@@ -66,12 +55,17 @@ class Wire:
 
     def through(self) -> None:
         """Answer as a server in good health would."""
-        asked = self.asked
-        with self.handler.server.faults.lock:
-            answer = self.handler.server.faults.store.handle(
-                Request(asked.method, asked.path, asked.query, asked.headers, asked.body)
-            )
+        answer = self.done()
         self.answer(answer.status, answer.body, dict(answer.headers))
+
+    def done(self) -> Answer:
+        """What a server in good health would answer: it is done, and not sent."""
+        asked, faults = self.asked, self.handler.server.faults
+        limit = {"limit": str(min(int(asked.query["limit"]), faults.page))} if "limit" in asked.query else {}
+        with faults.lock:
+            return faults.store.handle(
+                Request(asked.method, asked.path, asked.query | limit, asked.headers, asked.body)
+            )
 
     def answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         """A whole and correct HTTP answer."""
@@ -83,13 +77,16 @@ class Wire:
 class FaultServer:
     """Listens on a port of the system's choice for as long as the `with` statement lasts.
 
-    tls: what it serves with; None for plain HTTP. mute_handshakes: how many connections get no TLS handshake.
+    tls: what it serves with; None for plain HTTP. instead: what new connections get in place of a TLS handshake.
     proxy: it speaks plain HTTP until a CONNECT; the tunnel ends here too, in TLS: nothing leaves this machine.
+    page: how many items it gives at most, whatever is asked for. elsewhere: the server that it redirects to.
     """
 
     tls: Served | None = None
     proxy: bool = False
-    mute_handshakes: int = 0
+    instead: Callable[[socket.socket], None] | None = None
+    page: int = 500
+    elsewhere: str = ""
     requests: list[Asked] = field(default_factory=list)
     store: Store = field(default_factory=Store)
     lock: Any = field(default_factory=threading.RLock)
@@ -98,6 +95,7 @@ class FaultServer:
     def __post_init__(self) -> None:
         self._rules: list[tuple[str, str, Iterator[Callable[[Wire], None]]]] = []
         self._open: set[socket.socket] = set()
+        self._ended = 0  # the connections up to this number
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.faults = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -112,7 +110,12 @@ class FaultServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End every connection that is open now."""
         with self.lock:
+            self._ended = self.connections
             for each in self._open:
                 with contextlib.suppress(OSError):  # the client was faster
                     each.shutdown(socket.SHUT_RDWR)
@@ -151,17 +154,17 @@ class FaultServer:
     def writes(self) -> list[str]:
         return [f"{one.method} {one.path}" for one in self.asked() if one.method not in ("GET", "CONNECT")]
 
-    # -------------------------------------------------------------- what the handlers call
-
-    def opened(self, connection: socket.socket) -> tuple[int, bool]:
-        """The number of a new connection, and whether its handshake is to be left out."""
+    def opened(self, connection: socket.socket) -> int:
+        """The number of a new connection."""
         with self.lock:
             self._open.add(connection)
             self.connections += 1
-            return self.connections, self.tls is not None and self.connections <= self.mute_handshakes
+            return self.connections
 
-    def secured(self, connection: socket.socket, wrapped: socket.socket) -> None:
+    def secured(self, number: int, connection: socket.socket, wrapped: socket.socket) -> None:
         with self.lock:
+            if number <= self._ended:  # in the middle of its handshake
+                raise ConnectionAbortedError
             self._open ^= {connection, wrapped}
 
     def closed(self, connection: socket.socket) -> None:
@@ -195,16 +198,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.number, mute = self.server.faults.opened(self.connection)
-        if mute:
-            while self.connection.recv(4096):
-                pass
+        self.number = self.server.faults.opened(self.connection)
+        if self.server.faults.instead:
+            self.server.faults.instead(self.connection)
+            self.connection.shutdown(socket.SHUT_RDWR)
         elif self.server.faults.tls and not self.server.faults.proxy:
             self._secure(self.server.faults.tls.context)
 
     def _secure(self, context: ssl.SSLContext) -> None:
         bare, self.connection = self.connection, context.wrap_socket(self.connection, server_side=True)
-        self.server.faults.secured(bare, self.connection)
+        self.server.faults.secured(self.number, bare, self.connection)
         self.rfile = self.connection.makefile("rb")
         self.wfile = self.connection.makefile("wb", 0)  # type: ignore[assignment]  # unbuffered, as the base class's
 
@@ -232,7 +235,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path if self.command == "CONNECT" else unquote(where.path)
         asked = Asked(self.command, path, query, headers, body, self.number)
         answer = self.server.faults.answer_to(asked)
-        if self.command == "CONNECT":
+        if self.command == "CONNECT" and answer is Wire.through:
             self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
             assert self.server.faults.tls
             self._secure(self.server.faults.tls.context)

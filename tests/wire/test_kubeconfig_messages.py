@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,6 +52,11 @@ def test_the_key_is_named(tmp_path: Path, what: str) -> None:
     path = kubeconfig(tmp_path, "http://127.0.0.1:1")
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | edit))
     _refused(path, words)
+
+
+def test_a_pipe_for_a_token_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    _refused(kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": "pipe"}), "tokenFile: pipe is no regular file")
 
 
 BYTES = {

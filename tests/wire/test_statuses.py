@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from takara_sync.cluster import Deadline
 from takara_sync.errors import Changed, Refused, Rejected, TakaraSyncError, Unauthorized, Unavailable, Vanished
-from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, Request, retry_after
+from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, NotServed, Request, retry_after
 from tests.wire.answers import good, html, status
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ TABLE: list[tuple[int, type[TakaraSyncError], int]] = [
     *((code, Refused, 1) for code in (*REFUSED, 501)),
     *((code, Unavailable, 4) for code in AGAIN),
     (401, Unauthorized, 2),
-    (404, Vanished, 1),
+    (404, NotServed, 1),
     (409, Changed, 1),
     (410, Expired, 1),
 ]
@@ -59,6 +59,8 @@ UID = {"reason": "FieldValueInvalid", "field": "metadata.uid", "message": "immut
 OTHER = {"reason": "FieldValueInvalid", "field": "spec.size", "message": "too small"}
 ENDING = {"reason": "NamespaceTerminating", "message": "being terminated"}
 CASES: dict[str, tuple[Request, Answer, type[TakaraSyncError], int]] = {
+    "gone": (GET, status(404, "NotFound"), Vanished, 1),
+    "a proxy's 404": (GET, html(404), NotServed, 1),
     "namespace terminating": (AN_APPLY, status(403, "Forbidden", causes=[ENDING]), Vanished, 1),
     "forbidden": (AN_APPLY, status(403, "Forbidden", causes=[OTHER]), Refused, 1),
     "another uid": (AN_APPLY, status(422, "Invalid", causes=[OTHER, UID]), Changed, 1),

@@ -14,9 +14,10 @@ import pytest
 from takara_sync.cluster import Deadline
 from takara_sync.errors import TakaraSyncError
 from takara_sync.kube.answers import Request
-from tests.wire.answers import HEAD, STATUS_LINE, drip, good, never, reset, status
+from tests.wire.answers import HEAD, STATUS_LINE, drip, good, mute, never, reset, status
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from takara_sync.kube.api import Api
@@ -61,7 +62,11 @@ def test_it_is_ended_and_asked_for_again(
 
 
 def test_a_tls_handshake_that_never_comes(tls_server: FaultServer, connect: Callable[..., Api]) -> None:
-    tls_server.mute_handshakes = 1
+    def the_first_time(connection: socket.socket) -> None:
+        tls_server.instead = None
+        mute(connection)
+
+    tls_server.instead = the_first_time
     tls_server.on("/x", good(b'"whole"'))
     assert connect(tls_server).send(GET, Deadline(20)) == b'"whole"'
     assert tls_server.connections == 2

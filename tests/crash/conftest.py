@@ -1,0 +1,35 @@
+"""No waiting between tries, and nothing written to the log that nobody reads."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash.survival import Tell
+from tests.wire.conftest import hasty
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["hasty"]
+
+
+@pytest.fixture(autouse=True)
+def quiet(hasty: None, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ARG001 - it is in force
+    """Thousands of passes with warnings about lost answers."""
+    caplog.set_level(logging.CRITICAL, "takara_sync")
+
+
+@pytest.fixture
+def draw(seed: int, request: pytest.FixtureRequest) -> random.Random:
+    """What the points of this test are drawn from."""
+    return random.Random(f"{seed} {request.node.name}")  # noqa: S311 - no secret
+
+
+@pytest.fixture
+def tell(tmp_path: Path) -> Tell:
+    """Prepares a situation, and tells its story without a stop."""
+    return Tell(tmp_path)

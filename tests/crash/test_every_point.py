@@ -1,0 +1,93 @@
+"""The process is stopped at each of its calls in turn: the next pass puts right whatever it left behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crash.process import STOPS, Kind, Point, Process
+from tests.crash.situations import BY_NAME, SITUATIONS, TWO_FLEETS, Situation
+from tests.crash.survival import Story, Trial, survived, told
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Sequence
+
+    from tests.crash.simulation import Simulation
+    from tests.crash.survival import Tell
+
+    Count = Callable[[str, int], None]
+    Points = Sequence[tuple[int, Point]]
+
+COUNTED = "crash points survived, simulator"
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=[each.name for each in SITUATIONS])
+def test_each_call_of_the_pass(tell: Tell, situation: Situation, draw: random.Random, long: bool, count: Count) -> None:
+    """Stopped before it, after it, and when it is done without the answer; then what else can become of a call."""
+    simulation, story = tell(situation)
+    each = [(index, point) for index, point in story.points(STOPS) if index == 0]
+    assert len(each) == 3 * len(story.passes[0].calls)
+    count(COUNTED, _all_survived(simulation, story, each))
+    count(COUNTED, _all_survived(simulation, story, _late_and_lost(story)))
+    later = [(index, point) for index, point in story.points(list(Kind)) if index > 0]
+    count(COUNTED, _all_survived(simulation, story, later if long else draw.sample(later, min(4, len(later)))))
+    count(COUNTED, _again_and_again(simulation, draw, 100 if long else 1))
+
+
+def _all_survived(simulation: Simulation, story: Story, points: Points, workers: int = 1) -> int:
+    for index, point in points:
+        survived(simulation, story, index, point, workers)
+    return len(points)
+
+
+def _late_and_lost(story: Story) -> Points:
+    """A write that comes when all is over; a write whose answer is lost, while the process lives on."""
+    calls = story.passes[0].calls
+    points = [(index, point) for index, point in story.points([Kind.LATE, Kind.ALIVE]) if index == 0]
+    return [(index, point) for index, point in points if calls[point.number].writes]
+
+
+def _again_and_again(simulation: Simulation, draw: random.Random, trials: int) -> int:
+    """Stopped two to five times in a row, while the controllers go on or not; returns how often in all."""
+    simulation.back_to(simulation.start)
+    simulation.settle()
+    simulation.start = simulation.moment()
+    story, stops = told(simulation), 0
+    goes_on: list[Callable[[], object]] = [simulation.settle, simulation.tick, lambda: None]
+    for _ in range(trials):
+        trial, times = Trial(simulation, story), draw.randint(2, 5)
+        for _ in range(times):
+            trial.stopped_or_not(Point(draw.randrange(len(story.passes[0].calls)), draw.choice(STOPS)))
+            draw.choice(goes_on)()
+        trial.until_settled()
+        trial.ends_as_told(more=times)
+        stops += times
+    return stops
+
+
+@pytest.mark.parametrize("name", ["size changed", "scaled by kubectl", "take over"])
+def test_what_was_changed_is_reported_although_the_answer_was_lost(tell: Tell, name: str) -> None:
+    simulation, story = tell(BY_NAME[name])
+    simulation.back_to(simulation.start)
+    usual = simulation.run(Process())
+    assert usual is not None
+    for number in (number for number, call in enumerate(story.passes[0].calls) if call.writes and not call.tells):
+        simulation.back_to(simulation.start)
+        report = simulation.run(Process(Point(number, Kind.ALIVE)))
+        assert report is not None
+        assert [(one.result, one.changes) for one in report.outcomes] == [
+            (one.result, one.changes) for one in usual.outcomes
+        ]
+
+
+@pytest.mark.parametrize("situation", [BY_NAME["create"], BY_NAME["take over"], TWO_FLEETS], ids=lambda one: one.name)
+def test_many_calls_in_flight(tell: Tell, situation: Situation, draw: random.Random, long: bool, count: Count) -> None:
+    """Which call has which number is the threads' to say."""
+    simulation, story = tell(situation)
+    points = [(index, point) for index, point in story.points((*STOPS, Kind.ALIVE)) if index == 0]
+    chosen = draw.choices(points, k=400 if long else 12)
+    count(COUNTED, _all_survived(simulation, story, chosen, workers=16))
+    if long:
+        count(COUNTED, _all_survived(simulation, story, points))

@@ -1,0 +1,34 @@
+"""A fleet that has converged, made once; and a quiet log, for what fails here fails on purpose."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.poison.outputs import Recorder
+from tests.poison.world import World, converged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def base() -> World:
+    """The fleet; tests work on twins of it."""
+    return converged()
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    return Recorder(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logger = logging.getLogger("takara_sync")
+    before, logger.level = logger.level, logging.CRITICAL
+    yield
+    logger.setLevel(before)

@@ -1,0 +1,125 @@
+"""Everything that the command writes about a pass, captured in process, and what has to be true of all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import re
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+from takara_sync.cli import check, heartbeat, logs, loop, plan, progress, termination
+from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.poison.world import World
+
+_OWN_COLOURS = re.compile(r"\x1b\[(?:0|1|3[1235]|9[01])m")
+_CURSOR = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|\d*[ABCD])|\r")  # how a progress bar moves
+
+
+class Terminal(io.StringIO):
+    """What a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+Said = dict[str, str]
+"""Everything that was written, by the name of the place; what is JSON has a name that begins with that."""
+
+
+class Recorder:
+    """Runs the commands on a world and keeps what they write."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: Said = {}
+        self.codes: dict[str, int] = {}
+
+    def once(self, world: World, output: str, *, terminal: bool) -> None:
+        """`once`, with its log in a form that goes with the output."""
+        place = f"{output}{' on a terminal' if terminal else ''}"
+        self._run(world, place, loop, "run_once", output, terminal=terminal)
+
+    def commands(self, world: World, output: str, *, terminal: bool) -> None:
+        place = f"{output}{' on a terminal' if terminal else ''}"
+        self._run(world, f"{place}: plan", plan, "run", output, terminal=terminal)
+        self._run(world, f"{place}: check", check, "run", output, terminal=terminal)
+
+    def _run(self, world: World, place: str, module: Any, function: str, output: str, *, terminal: bool) -> None:
+        stdout, stderr = (Terminal(), Terminal()) if terminal else (io.StringIO(), io.StringIO())
+        message, beats = self.folder / "termination-log", list[str]()
+        message.touch()
+        settings = Settings(
+            output=output,  # type: ignore[arg-type]
+            allow_templates=True,
+            concurrency=2,
+            heartbeat_url="http://heartbeat.invalid",  # type: ignore[arg-type]
+        )
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(contextlib.redirect_stdout(stdout))
+            stack.enter_context(contextlib.redirect_stderr(stderr))
+            stack.enter_context(logging_as("json" if output == "json" else "text"))
+            stack.enter_context(mock.patch.object(module, "api_of", return_value=world))
+            stack.enter_context(mock.patch.object(termination, "PATH", message))
+            stack.enter_context(mock.patch.object(heartbeat, "_post", lambda _, body: beats.append(body)))
+            stack.enter_context(mock.patch.object(progress, "_PATIENCE", 0.0))
+            self.codes[place] = int(getattr(module, function)(settings, Stop()))
+        self.said |= {f"{place}: stdout": stdout.getvalue(), f"{place}: log": stderr.getvalue()}
+        self.said |= {f"text of {place}: termination log": message.read_text()}
+        self.said |= {f"text of {place}: heartbeat {number}": beat for number, beat in enumerate(beats)}
+        message.unlink()
+
+    def check(self) -> None:
+        """Raise AssertionError where anything of it could move a cursor, break a line or is no JSON."""
+        for place, text in self.said.items():
+            assert "Traceback" not in text, f"{place}: {text}"
+            (check_json if place.startswith("json") else check_text)(place, text)
+
+
+@contextlib.contextmanager
+def logging_as(form: str) -> Iterator[None]:
+    """The log as the command sets it up, and afterwards as it was."""
+    root, ours = logging.getLogger(), logging.getLogger("takara_sync")
+    before = root.handlers[:], root.level, ours.level
+    with contextlib.ExitStack() as stack:
+        for name in ("excepthook", "unraisablehook"):
+            stack.enter_context(mock.patch(f"sys.{name}"))
+        stack.enter_context(mock.patch("threading.excepthook"))
+        stack.enter_context(mock.patch("warnings.simplefilter"))
+        stack.enter_context(mock.patch("logging.captureWarnings"))
+        for handler in before[0]:
+            root.removeHandler(handler)  # set_up would close pytest's own
+        logs.set_up(form, "debug")
+        try:
+            yield
+        finally:
+            root.handlers[:], root.level, ours.level = before[0], before[1], before[2]
+            root.setLevel(before[1])
+            ours.setLevel(before[2])
+
+
+def check_text(place: str, text: str) -> None:
+    """A text for people: printable lines, and the colours that we put in ourselves."""
+    bare = _OWN_COLOURS.sub("", text)
+    if "on a terminal" in place:
+        bare = _CURSOR.sub("", bare)
+    odd = {char for char in bare if not char.isprintable() and char != "\n"}
+    assert not odd, f"{place}: {sorted(map(ascii, odd))} in {bare[:2000]!r}"
+
+
+def check_json(place: str, text: str) -> None:
+    """Each line is one JSON object, and nothing in it is more than a printable character."""
+    assert text == "" or text.endswith("\n"), place
+    for line in text[:-1].split("\n") if text else ():
+        assert isinstance(json.loads(line), dict), f"{place}: {line}"
+        odd = {char for char in line if not char.isprintable()}
+        assert not odd, f"{place}: {sorted(map(ascii, odd))} in {line[:2000]!r}"
+        line.encode()

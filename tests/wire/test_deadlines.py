@@ -1,0 +1,79 @@
+"""What ends a pass that waits, by the real command as a process; the sick wire has the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.wire.answers import HEAD, never
+from tests.wire.command import USAGE, Command, kubeconfig
+from tests.wire.credentials import plugin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.wire.server import FaultServer, Wire
+
+MIB = 2**20
+
+
+@pytest.fixture
+def config(server: FaultServer, tmp_path: Path) -> str:
+    server.create_takaras("a")
+    return str(kubeconfig(tmp_path, server))
+
+
+def test_a_server_that_never_answers_is_unreadable(command: Command, server: FaultServer, config: str) -> None:
+    """It is the server that the pass waited for, so it is no mere cut."""
+    server.on("*", never())
+    ended = command.run("once", "--kubeconfig", config, "-o", "json", "--pass-timeout", "1s")
+    assert ended.code == ended.report["exit"] == 3
+    assert "was not answered" in ended.report["error"]["message"]
+    assert (len(server.requests), server.writes) == (1, [])
+
+
+def test_in_a_dry_run_too(command: Command, server: FaultServer, config: str) -> None:
+    server.on("*", never())
+    ended = command.run("once", "--dry-run", "--kubeconfig", config, "-o", "json", "--pass-timeout", "1s")
+    assert (ended.code, ended.report["takaras"], len(server.requests)) == (3, [], 1)
+
+
+def test_a_short_pass_timeout_alone_is_no_clash(command: Command, server: FaultServer, config: str) -> None:
+    """A try then takes no longer than the pass, though --request-timeout is 10 s by default."""
+    ended = command.run("once", "--kubeconfig", config, "--pass-timeout", "9s")
+    assert (ended.code, len(server.writes)) == (0, 2)
+
+
+def test_two_timeouts_that_contradict_each_other_are(command: Command, server: FaultServer, config: str) -> None:
+    ended = command.run("once", "--kubeconfig", config, "--pass-timeout", "9s", "--request-timeout", "10s")
+    assert (ended.code, server.requests) == (USAGE, [])
+    assert "exceeds" in ended.stderr
+
+
+def test_a_credential_plugin_that_outlasts_the_pass(command: Command, server: FaultServer, tmp_path: Path) -> None:
+    """It waits for a person, say: the cluster is not asked anything, and the error says what to try."""
+    waiting = kubeconfig(tmp_path, server, plugin("import time; time.sleep(9)"))
+    ended = command.run("once", "--kubeconfig", str(waiting), "--pass-timeout", "1s")
+    assert (ended.code, server.connections) == (USAGE, 0)
+    assert "could not be had within 1 s" in ended.stderr
+    assert "run its command by hand" in ended.stderr
+
+
+def test_a_page_without_end_is_read_to_256_mib(command: Command, server: FaultServer, config: str) -> None:
+    """The real limit, once; elsewhere it is a smaller one. What is on the way when reading stops is in the buffers."""
+    sent = 0
+
+    def flood(wire: Wire) -> None:
+        nonlocal sent
+        wire.send(HEAD.replace(b"100000", b"9" * 15))
+        while True:
+            wire.send(b" " * MIB)
+            sent += 1
+
+    server.on("*/takaras", flood)
+    ended = command.run("once", "--kubeconfig", config, "-o", "json", "--request-timeout", "50s")
+    assert ended.code == 3
+    assert "more than 256 MiB" in ended.report["error"]["message"]
+    assert (len(server.asked("*/takaras")), server.writes) == (1, [])
+    assert 256 <= sent <= 256 + 16
