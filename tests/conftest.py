@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         _OPTION, action="store_true", help="fail the tests that need a real control plane where there is none"
     )
+    parser.addoption("--node", action="store_true", help="make a real node as well, and run its tests on it")
     parser.addoption("--cluster", choices=["current"], help="run the tests marked node on kubectl's current cluster")
     parser.addoption("--image", help="the image of takara-sync that this cluster can pull; default: the manifests' own")
 
@@ -51,16 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """No workers for --cluster, see pytest_configure; else one more than there are CPUs: a third of the time is waiting."""
+    """No workers for --cluster, see pytest_configure; else one more than there are CPUs: a third of it is waiting."""
     return 0 if config.getoption("--cluster") else (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips the tests marked node where there is no cluster for them."""
+    """Skips the tests marked node where there is no cluster for them; what takes longest begins first."""
     if not config.getoption("--cluster"):
         for item in items:
             if item.get_closest_marker("node"):
                 item.add_marker(pytest.mark.skip(reason=_NO_NODE))
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
 
 
 def pytest_report_header() -> str:
@@ -71,6 +74,16 @@ def pytest_report_header() -> str:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says it at the bottom, where it is read."""
     terminalreporter.write_line(_control_plane_line())
+
+
+@pytest.fixture
+def silent() -> Iterator[None]:
+    """Nothing of the product's own log for as long as the test lasts."""
+    logger = logging.getLogger("takara_sync")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -31,10 +30,8 @@ REAL_STEPS = 15
 EVERYTHING = {str(result) for result in Result} | {"killed", *(f"exit {code}" for code in (0, 1, 3, 4, 5, 6))}
 
 
-@pytest.fixture(autouse=True)
-def _quiet() -> None:
-    """A machine that breaks everything fills any log."""
-    logging.getLogger("takara_sync").setLevel(logging.CRITICAL + 1)
+# A machine that breaks everything fills any log.
+pytestmark = pytest.mark.usefixtures("silent")
 
 
 def run(machine: type[Machine], seed: int, *, runs: int, steps: int, shrink: bool = True) -> int:

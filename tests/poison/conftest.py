@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +10,6 @@ from tests.poison.outputs import Recorder
 from tests.poison.world import World, converged
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -27,8 +25,5 @@ def recorder(tmp_path: Path) -> Recorder:
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    logger = logging.getLogger("takara_sync")
-    before, logger.level = logger.level, logging.CRITICAL
-    yield
-    logger.setLevel(before)
+def _quiet(silent: None) -> None:
+    """What a poison is called in a log is looked at where the log is set up as the command does it."""

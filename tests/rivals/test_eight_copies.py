@@ -129,9 +129,11 @@ def check_eight_copies(world: World, tool: Tool, many: int) -> int:
 
 
 @pytest.fixture
-def many(world: World) -> int:
-    """200 on the real server; on the simulator, which shares this process with the test, fewer."""
-    return FLEET if world.server.name == "real" else 30
+def many(world: World, *, long: bool) -> int:
+    """On the simulator, which shares this process with the test, fewer."""
+    if world.server.name != "real":
+        return 30
+    return FLEET if long else FLEET // 2
 
 
 @pytest.mark.timeout(400)
@@ -140,9 +142,7 @@ def test_eight_copies_at_once(world: World, tool: Tool, many: int, count: Callab
     count("Takaras that eight copies put right at once", many)
     count("writes of eight copies that another one had made", conflicts)
 
-    ninth = (
-        tool.converge()
-    )  # the controllers may have gone on, of which it tells; the Deployments are as they should be
+    ninth = tool.converge()  # the controllers may have gone on, of which it tells
     assert [request.uri for request in ninth.writes if request.resource == "deployments"] == []
     if world.server.name == "simulator":  # where they stand still, there is nothing to tell either
         assert ninth.writes == []
