@@ -15,8 +15,9 @@ import msgspec
 from pydantic.fields import FieldInfo
 
 from takara_sync.cli.documents import CheckDocument, PlanDocument
-from takara_sync.cli.options import default_text, flag_of, metavar_of
+from takara_sync.cli.options import default_text, metavar_of
 from takara_sync.cli.settings import ENV_PREFIX, Settings
+from takara_sync.cli.sources import flag_of
 from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent

@@ -8,8 +8,9 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from takara_sync.cli.options import flag_of, load, parser
+from takara_sync.cli.options import load, parser
 from takara_sync.cli.settings import ENV_PREFIX, Settings
+from takara_sync.cli.sources import flag_of
 from takara_sync.errors import ConfigurationError
 
 if TYPE_CHECKING:

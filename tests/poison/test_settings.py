@@ -11,8 +11,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from takara_sync.cli.options import flag_of
 from takara_sync.cli.settings import ENV_PREFIX, Settings
+from takara_sync.cli.sources import flag_of
 from tests.poison.configs import mutated, places, texts, typed
 from tests.poison.refusing import USAGE, refused
 from tests.poison.values import NASTY
