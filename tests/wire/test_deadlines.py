@@ -76,4 +76,4 @@ def test_a_page_without_end_is_read_to_256_mib(command: Command, server: FaultSe
     assert ended.code == 3
     assert "more than 256 MiB" in ended.report["error"]["message"]
     assert (len(server.asked("*/takaras")), server.writes) == (1, [])
-    assert 256 <= sent <= 256 + 16
+    assert 256 <= sent <= 256 + 64  # the buffers of both ends hold what is not read any more
