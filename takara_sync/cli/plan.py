@@ -166,7 +166,8 @@ def _text(document: PlanDocument, *, every: bool) -> Iterator[str]:
             yield f"{style(mark, colour)} {fitted(words, sys.stdout, indent=2)}".rstrip()
             for change, age in zip(line.changes, line.ages, strict=True):
                 yield "    " + fitted(_described(change, age), sys.stdout, indent=4)
-    yield fitted(_total(document), sys.stdout, indent=0)
+    if document.takaras or document.error is None:
+        yield fitted(_total(document), sys.stdout, indent=0)
     if document.error is not None:
         error = one_line(f"error: {document.error.message}. {document.error.hint}")
         yield style(fitted(error, sys.stdout, indent=0), "red")

@@ -129,8 +129,9 @@ def judge(request: Request, answer: Answer) -> bytes:
         raise Refused(words)
     if _rejects(request, answer, status):
         raise Again(Rejected(words), tries=2)
-    done = answer.status != HTTPStatus.TOO_MANY_REQUESTS
-    raise Again(Unavailable(words), retry_after=retry_after(answer.headers), done=done)
+    after = retry_after(answer.headers)
+    error = Unavailable(f"{words}; it asks to wait for {after:.0f} s" if after else words)
+    raise Again(error, retry_after=after, done=answer.status != HTTPStatus.TOO_MANY_REQUESTS)
 
 
 _MEANS: dict[int, type[TakaraSyncError]] = {401: Unauthorized, 404: Vanished, 409: Changed, 410: Expired}

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from takara_sync.cluster import Deadline
-from takara_sync.errors import Changed, CutShort, ObjectError, Unavailable, Unreadable, Vanished
+from takara_sync.errors import Changed, CutShort, ObjectError, Unreadable, Vanished
 from takara_sync.kube import decode
 from takara_sync.kube.answers import APPLY, JSON_PATCH, Again, Expired, NotServed, Request
 from takara_sync.kube.api import Api
@@ -205,8 +205,6 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
     """What a list that failed amounts to: the pass is over."""
     where = "all namespaces" if namespace is None else f"namespace {namespace}"
     message, hint = f"Cannot list {resource} in {where}: {error.message}", error.hint
-    if isinstance(error, Unavailable):
-        hint = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
     if isinstance(error, Vanished | NotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
         hint = "Install the CRD: kubectl apply -k k8s/crd"

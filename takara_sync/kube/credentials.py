@@ -10,6 +10,7 @@ import binascii
 import logging
 import os
 import re
+import ssl
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from takara_sync.cluster import Deadline
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.kubeconfig import NEXT_STEP, context_of, there
+from takara_sync.kube.kubeconfig import NEXT_STEP, Chosen, chosen, there
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient, Configuration
@@ -47,7 +48,7 @@ def connector(
     Raises, when called:
         ConfigurationError: there are no usable credentials.
     """
-    settled: str | None = None
+    settled: Chosen | None = None
 
     def connect() -> ApiClient:
         nonlocal settled
@@ -61,9 +62,11 @@ def connector(
             _from_pod(configuration)
         else:
             source = source or str(Path("~/.kube/config").expanduser())
-            settled = _from_kubeconfig(configuration, source, context, settled)
+            settled = _from_kubeconfig(configuration, source, context, settled and settled.context)
         client = _client(ApiClient, configuration)
         client.user_agent = user_agent
+        if settled and settled.acts_as:
+            client.set_default_header("Impersonate-User", settled.acts_as)
         return client
 
     return connect
@@ -74,7 +77,8 @@ def fingerprint(client: ApiClient) -> tuple[Any, ...]:
     used = client.configuration
     files = (used.ssl_ca_cert, used.cert_file, used.key_file)
     told = (used.host, used.proxy, used.verify_ssl, used.tls_server_name, used.username, used.password)
-    return (*told, dict(used.api_key), *(_content(path) for path in files))
+    acts_as = client.default_headers.get("Impersonate-User")
+    return (*told, acts_as, dict(used.api_key), *(_content(path) for path in files))
 
 
 def _content(path: str | None) -> bytes:
@@ -134,8 +138,8 @@ def _from_pod(configuration: Configuration) -> None:
     log.info("using the ServiceAccount of this pod, at %s", _without_userinfo(configuration.host))
 
 
-def _from_kubeconfig(configuration: Configuration, source: str, context: str | None, before: str | None) -> str:
-    """Gives the name of the context that was used."""
+def _from_kubeconfig(configuration: Configuration, source: str, context: str | None, before: str | None) -> Chosen:
+    """Gives what was chosen of it."""
     from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger  # noqa: PLC0415
 
     if not there(source):
@@ -143,15 +147,20 @@ def _from_kubeconfig(configuration: Configuration, source: str, context: str | N
             f"There is no kubeconfig at {source}",
             "Give --kubeconfig, or set KUBECONFIG, or run in a pod with a ServiceAccount.",
         )
-    chosen = context_of(source, context, before)
+    used = chosen(source, context, before)
     try:
-        loader: Any = KubeConfigLoader(KubeConfigMerger(source).config, active_context=chosen, config_base_path=None)
+        loader: Any = KubeConfigLoader(
+            KubeConfigMerger(source).config, active_context=used.context, config_base_path=None
+        )
         loader.load_and_set(configuration)
     except Exception as error:
         raise ConfigurationError(f"The kubeconfig {source} cannot be used: {_safe(error)}", NEXT_STEP) from error
     _must_have_credentials(loader._user, configuration, source)
-    log.info("using the kubeconfig %s, context %s, at %s", source, chosen, _without_userinfo(configuration.host))
-    return chosen
+    _must_be_certificates(configuration, source)
+    who = f" as {used.acts_as}" if used.acts_as else ""
+    where = _without_userinfo(configuration.host)
+    log.info("using the kubeconfig %s, context %s%s, at %s", source, used.context, who, where)
+    return used
 
 
 def _without_userinfo(url: str) -> str:
@@ -165,7 +174,24 @@ def _safe(error: Exception) -> str:
         return f"{error.strerror}: {error.filename}"
     if isinstance(error, binascii.Error):
         return "what stands under a key that ends with -data is not base64"
+    if isinstance(error, UnicodeError):
+        return "a file that it names holds no text"
     return text if text.startswith("File does not exist") else type(error).__name__
+
+
+def _must_be_certificates(configuration: Configuration, source: str) -> None:
+    """What holds no certificate would fail at every connection, as if the server were at fault."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    what = "certificate-authority"
+    try:
+        if configuration.ssl_ca_cert:
+            context.load_verify_locations(configuration.ssl_ca_cert)
+        what = "client-certificate or client-key"
+        if configuration.cert_file:
+            context.load_cert_chain(configuration.cert_file, configuration.key_file, password="")
+    except (ssl.SSLError, OSError, ValueError) as error:
+        why = f"The kubeconfig {source} cannot be used: its {what} holds no such thing in PEM"
+        raise ConfigurationError(why, NEXT_STEP) from error
 
 
 def _must_have_credentials(user: Any, configuration: Configuration, source: str) -> None:

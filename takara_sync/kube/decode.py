@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from takara_sync.errors import ObjectError, Unreadable
 from takara_sync.objects import NAME, Deployment, Key, Listing, Takara
@@ -27,7 +27,7 @@ class _ListMeta(Struct, frozen=True):
 class _Page(Struct, frozen=True):
     kind: str = ""
     metadata: _ListMeta = _ListMeta()
-    items: list[Raw] | None = None  # the server says null for none
+    items: list[Raw] | UnsetType | None = UNSET  # the server says null for none
 
 
 class _NamesMeta(Struct, frozen=True):
@@ -64,6 +64,8 @@ def _decoded_page(body: bytes) -> tuple[_Page, list[Raw]]:
     except RecursionError:  # one item nested without measure must not cost the others
         head, items = _cut_out_items(body)
         return msgspec.json.decode(head, type=_Page), items
+    if decoded.items is UNSET:
+        raise msgspec.ValidationError("it has no items")
     return decoded, decoded.items or []
 
 

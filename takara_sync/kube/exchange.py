@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PAGE_BYTES_MAX = 256 * 2**20
 _CHUNK = 2**16
 _SECRET_BYTES_MIN = 16
+_HINT = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
 
 
 def exchange(client: ApiClient, request: Request, seconds: float) -> Answer:
@@ -122,12 +123,12 @@ def _translated(request: Request, error: Exception, took: float | None) -> Excep
     refused = isinstance(error, urllib3.exceptions.NewConnectionError)  # which urllib3 counts among its timeouts
     if took is not None or (isinstance(error, urllib3.exceptions.TimeoutError) and not refused):
         seconds = f" within {took:.1f} s" if took is not None else " in time"
-        return Again(Unavailable(f"{request} was not answered{seconds}"), answered=False)
+        return Again(Unavailable(f"{request} was not answered{seconds}", _HINT), answered=False)
     if (untrusted := _cause(error, ssl.SSLCertVerificationError)) is not None:
         return Untrusted(f"The certificate of the API server is not trusted: {untrusted.verify_message}")
     if isinstance(error, urllib3.exceptions.LocationValueError):
         return Unreadable("The server address of the kubeconfig is no usable URL", "Correct clusters[].cluster.server.")
-    return Again(Unavailable(f"{request} failed: {_plain(error)}"), answered=False)
+    return Again(Unavailable(f"{request} failed: {_plain(error)}", _HINT), answered=False)
 
 
 def _cause(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -77,10 +77,21 @@ class _User(Struct, frozen=True, rename="kebab"):
     password: str | None = None
     exec: _Exec | None = None
     auth_provider: dict[str, Any] | None = None
+    impersonate: str | None = msgspec.field(default=None, name="as")
+    impersonate_groups: list[str] | None = msgspec.field(default=None, name="as-groups")
+    impersonate_uid: str | None = msgspec.field(default=None, name="as-uid")
+    impersonate_extra: dict[str, Any] | None = msgspec.field(default=None, name="as-user-extra")
 
 
-def context_of(source: str, context: str | None, before: str | None = None) -> str:
-    """The name of the context that these files lead to: `context`, else the one used `before`, else the current one.
+class Chosen(NamedTuple):
+    """The context to use, and whom its user acts as ("" for nobody else)."""
+
+    context: str
+    acts_as: str
+
+
+def chosen(source: str, context: str | None, before: str | None = None) -> Chosen:
+    """What these files lead to: `context`, else the one used `before`, else the current one.
 
     source: one path or several, separated as in $KUBECONFIG; the first file that names a thing wins.
 
@@ -91,13 +102,16 @@ def context_of(source: str, context: str | None, before: str | None = None) -> s
     name = context or _kept(files, before) or next(filter(None, (each.current_context for each in files.values())), "")
     if not name:
         raise _unusable(source, "it names no current-context", "Choose one: kubectl config use-context, or --context.")
-    chosen = _entry(files, source, "context", name, _Context)
-    cluster = _entry(files, source, "cluster", chosen.cluster, _Cluster)
+    parts = _entry(files, source, "context", name, _Context)
+    cluster = _entry(files, source, "cluster", parts.cluster, _Cluster)
     if not _is_address(cluster.server):
-        raise _unusable(source, f"the server of cluster {chosen.cluster} is no http or https URL")
-    if chosen.user and any(entry.name == chosen.user for each in files.values() for entry in each.users or ()):
-        _entry(files, source, "user", chosen.user, _User)
-    return name
+        raise _unusable(source, f"the server of cluster {parts.cluster} is no http or https URL with a usable port")
+    if not _is_name(cluster.tls_server_name):
+        raise _unusable(source, f"the tls-server-name of cluster {parts.cluster} is no name of a host")
+    user = _entry(files, source, "user", parts.user, _User) if parts.user else _User()
+    if user.impersonate_groups or user.impersonate_uid or user.impersonate_extra:
+        raise _unusable(source, f"user {parts.user} has as-groups, as-uid or as-user-extra: only `as` is supported")
+    return Chosen(name, user.impersonate or "")
 
 
 def _kept(files: dict[str, _File], before: str | None) -> str | None:
@@ -109,7 +123,7 @@ def there(source: str) -> list[Path]:
     """Those of these paths that lead to something; one that no system could have does not."""
     found = []
     for path in filter(None, source.split(os.pathsep)):
-        with contextlib.suppress(OSError, RuntimeError):  # too long a name; a home of nobody
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # too long a name, a home of nobody, a NUL
             found.append(Path(path).expanduser().resolve(strict=True))
     return found
 
@@ -152,6 +166,13 @@ def _is_address(server: str) -> bool:
         parts = urlsplit(server)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
+        return False
+
+
+def _is_name(host: str | None) -> bool:
+    try:
+        return host is None or (bool(host.encode("idna")) and host.isprintable())
+    except UnicodeError:
         return False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,7 @@ from takara_sync.errors import ConfigurationError
 from takara_sync.kube.answers import Request
 from takara_sync.kube.api import Api
 from takara_sync.kube.credentials import connector
+from tests.wire.answers import good
 from tests.wire.command import TOKEN, kubeconfig
 from tests.wire.credentials import BROKEN, broken, in_pod, only, plugin, printing
 
@@ -118,6 +119,17 @@ def test_a_plugin_without_credentials_is_no_anonymous_request(tmp_path: Path, se
     with pytest.raises(ConfigurationError, match=r"exec plugin .* Run its command by hand"):
         Api.connect(str(kubeconfig(tmp_path, server, user)))
     assert server.requests == []
+
+
+@pytest.mark.parametrize("user", [{"token": TOKEN}, plugin(printing(TOKEN))], ids=["token", "plugin"])
+def test_who_acts_as_another_has_the_rights_of_that_one(
+    tmp_path: Path, server: FaultServer, user: dict[str, Any]
+) -> None:
+    """https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation"""
+    server.on("/x", good())
+    api = Api.connect(str(kubeconfig(tmp_path, server, user | {"as": "jane"})))
+    api.send(GET, Deadline(20))
+    assert [asked.headers["impersonate-user"] for asked in server.requests] == ["jane"]
 
 
 def test_a_plugin_with_credentials(tmp_path: Path, server: FaultServer) -> None:

@@ -15,6 +15,15 @@ from tests.wire.command import TOKEN, kubeconfig
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+def _user(**keys: Any) -> dict[str, Any]:
+    return {"users": [{"name": "someone", "user": {"token": TOKEN} | keys}]}
+
+
+def _cluster(**keys: Any) -> dict[str, Any]:
+    return {"clusters": [{"name": "wire", "cluster": {"server": "https://h"} | keys}]}
+
+
 NO_BASE64 = {
     "users": [{"name": "someone", "user": {"token": TOKEN, "client-certificate-data": f"{TOKEN}!", "client-key": ""}}],
     "clusters": [{"name": "wire", "cluster": {"server": "https://h", "certificate-authority-data": "x"}}],
@@ -43,6 +52,16 @@ EDITS: dict[str, tuple[dict[str, Any], str]] = {
         "user someone: Expected `object`",
     ),
     "no base64": (NO_BASE64, "-data is not base64"),
+    "no such user": ({"users": [{"name": "other", "user": {"token": TOKEN}}]}, "no user someone; it has: other"),
+    "groups to act as": (_user(**{"as": "jane", "as-groups": ["g"]}), "user someone has as-groups, .*only `as`"),
+    "a NUL in a name of a host": (
+        _cluster(**{"tls-server-name": "a\0b"}),
+        "tls-server-name of cluster wire is no name",
+    ),
+    "a name of a host that is none": (_cluster(**{"tls-server-name": "x" * 300}), "tls-server-name of cluster wire"),
+    "a NUL in a path": (_cluster(**{"certificate-authority": "/\0"}), "certificate-authority|File does not exist"),
+    "a port that is none": (_cluster(server="https://h:99999"), "usable port"),
+    "no certificate": (_cluster(**{"certificate-authority-data": "bm9uZQ=="}), "certificate-authority holds no such"),
 }
 
 

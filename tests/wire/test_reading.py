@@ -114,6 +114,7 @@ def test_a_deeply_nested_item_costs_itself(cluster: KubeCluster, server: FaultSe
 STRANGE = {
     "no list": good({"kind": "Status"}),
     "items no list": good({"kind": "TakaraList", "items": {}}),
+    "no items": good({"kind": "TakaraList", "metadata": {}}),
 }
 
 
