@@ -40,8 +40,15 @@ _KINDS = ("Takara", "Deployment", "ReplicaSet")
 
 
 def untold(requests: Iterable[Request]) -> frozenset[str]:
-    """The Takaras whose Deployment was written, but of which nothing was told after that."""
-    told = {each.name: each.subresource == "status" for each in requests if each.writes and each.code < 300}
+    """The Takaras whose Deployment was written, but of which nothing was told after that.
+
+    A write whose client was killed may be done, although the audit log has a 504 for it.
+    """
+    told: dict[str, bool] = {}
+    for each in requests:
+        status = each.subresource == "status"
+        if each.writes and (each.code < 300 or (each.code >= 500 and not status)):
+            told[each.name] = status
     return frozenset(name for name, done in told.items() if not done)
 
 

@@ -77,13 +77,19 @@ def _object(one: Json, sets: list[Json]) -> Json:
         "metadata": metadata,
         "managedFields": owners,
         "spec": one["spec"],
-        "status": one.get("status"),
+        "status": _without_words(one.get("status") or {}),
         "replicaSets": {
             each["metadata"]["annotations"][_REVISION]: each["spec"]["replicas"]
             for each in sets
             if any(owner["uid"] == one["metadata"]["uid"] for owner in each["metadata"].get("ownerReferences", ()))
         },
     }
+
+
+def _without_words(status: Json) -> Json:
+    """A Deployment's status without why its controller says so: that depends on when it looked."""
+    conditions = [{"type": each["type"], "status": each["status"]} for each in status.get("conditions", ())]
+    return status | {"conditions": conditions}
 
 
 def _writer(entry: Json) -> tuple[str, ...]:
