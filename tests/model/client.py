@@ -84,6 +84,7 @@ class _Client:
     def __init__(self, exchange: Callable[[Sent], Got]) -> None:
         self._exchange = exchange
         self.configuration = _CONFIGURATION
+        self.default_headers: dict[str, str] = {}
         self.rest_client = SimpleNamespace(pool_manager=SimpleNamespace(pool_classes_by_scheme={}))
 
     def param_serialize(self, method: str, path: str, **options: Any) -> tuple[str, Any, Any]:
