@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from tests.control_plane.server import ControlPlane
 
+HELD = ("deleting", "leaving")  # a deletion that is held up never settles
+
 
 def test_a_sample_of_all_points(
     control_plane: ControlPlane, draw: random.Random, long: bool, count: Callable[[str, int], None]
@@ -22,7 +24,8 @@ def test_a_sample_of_all_points(
     """Each kind in turn; three points of a situation, as its story costs as much as they do."""
     stopped = 0
     chosen = draw.sample(
-        [each for each in SITUATIONS if not each.racing and (long or not each.crowd)], k=25 if long else 2
+        [each for each in SITUATIONS if each.name not in HELD and not each.racing and (long or not each.crowd)],
+        k=25 if long else 2,
     )
     for situation in chosen:
         bench = OnServer(control_plane, situation)
