@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.control_plane.server import ControlPlane
     from tests.server import Server
 
 
@@ -36,3 +37,16 @@ def world(server: Server) -> World:
 def tool(world: World) -> Tool:
     """The command, with a user of its own, in that namespace."""
     return Tool(world.server, world.namespace)
+
+
+@pytest.fixture
+def simulated(tmp_path: Path) -> Iterator[Simulated]:
+    """A simulated cluster, for what does not depend on the server or is tried very often."""
+    with Simulated(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def real_world(control_plane: ControlPlane) -> World:
+    """A namespace on a real API server, for what only such a one can show."""
+    return World(control_plane, control_plane.namespace())

@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.simulated import Simulated
-from tests.main_job.conftest import server, tool, world
+from tests.main_job.conftest import real_world, server, simulated, tool, world
 from tests.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-
-__all__ = ["server", "tool", "world"]
+    from collections.abc import Callable
 
 
-@pytest.fixture
-def simulated(tmp_path: Path) -> Iterator[Simulated]:
-    """A simulated cluster, for what is tried so often that a real one would take too long."""
-    with Simulated(tmp_path) as cluster:
-        yield cluster
+__all__ = ["real_world", "server", "simulated", "tool", "world"]
 
 
 @pytest.fixture
@@ -36,9 +27,3 @@ def arena(simulated: Simulated) -> World:
 def new_arena(simulated: Simulated) -> Callable[[], World]:
     """As many as are asked for."""
     return lambda: World(simulated, simulated.namespace())
-
-
-@pytest.fixture
-def real_world(control_plane: ControlPlane) -> World:
-    """A namespace on a real API server, for what has a form of its own there."""
-    return World(control_plane, control_plane.namespace())
