@@ -1,6 +1,6 @@
 """How far a pass overruns its deadline where the wire keeps it waiting: `python -m benchmarks.deadline`.
 
-Runs the cells of the sick wire that wait (tests/wire/sick.py), each by the real command as a process, and prints for
+Runs the faults of the wire that wait (tests/wire/cells.py), each by the real command as a process, and prints for
 each fault the worst overshoot of --pass-timeout: by the process, from its first connection to its end, and by the pass
 alone, as its report has it. Ends with 1 where a process exceeds it by more than a second, or where something else does
 not hold that the tests look for. The machine should have nothing else to do.
@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from tests.wire.cells import FAULTS, Cell, cells, run
 from tests.wire.certificates import Certificates
 from tests.wire.command import Command
 from tests.wire.holds import problems
-from tests.wire.sick import FAULTS, Cell, cells, run
 
 Seconds = tuple[float, float]  # by the process, by the pass alone
 LIMIT = 1.0  # seconds; on a machine that has something else to do give --limit
@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.parallel) as pool:
         given = _given(Path(folder))
         for cell, (over, found) in zip(chosen, pool.map(lambda one: _measured(one, given), chosen), strict=True):
-            process, in_pass = worst.get(cell.fault, over)
-            worst[cell.fault] = max(process, over[0]), max(in_pass, over[1])
+            process, in_pass = worst.get(cell.name, over)
+            worst[cell.name] = max(process, over[0]), max(in_pass, over[1])
             wrong += found
-    return _told(worst, wrong, len(chosen), options.limit)
+    return _print(worst, wrong, len(chosen), options.limit)
 
 
-def _told(worst: dict[str, Seconds], wrong: list[str], how_many: int, limit: float) -> int:
+def _print(worst: dict[str, Seconds], wrong: list[str], how_many: int, limit: float) -> int:
     sys.stdout.write("  process    the pass   worst overshoot with\n")
     for fault, (process, in_pass) in sorted(worst.items(), key=lambda item: item[1], reverse=True):
         sys.stdout.write(f"{process:+7.2f} s  {in_pass:+7.2f} s   {fault}\n")

@@ -1,7 +1,7 @@
-"""Makes the documents that say what the code says: docs/options.md and docs/*.schema.json.
+"""Write the documents that come from code: docs/options.md and docs/*.schema.json.
 
 python docs/make.py            write them
-python docs/make.py --check    exit 1 where one is not what the code says
+python docs/make.py --check    exit 1 if one is not up to date
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 from pydantic.fields import FieldInfo
 
-from takara_sync.cli.documents import CheckDocument, PlanDocument
+from takara_sync.cli.check import CheckDocument
 from takara_sync.cli.options import default_text, metavar_of
-from takara_sync.cli.settings import ENV_PREFIX, Settings
-from takara_sync.cli.sources import flag_of
+from takara_sync.cli.plan import PlanDocument
+from takara_sync.cli.settings import Settings
+from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent
@@ -29,10 +30,11 @@ SCHEMAS = {
 HEAD = """\
 # Options
 
-Made by `docs/make.py` from the settings model. A flag wins over a variable, that over a key of the `--config` file
-(YAML, spelled as the flag), that over the default. Lists repeat or take commas. Durations are seconds, or have a unit:
-`500ms`, `10s`, `2m`, `1h`. A misspelt variable or key is an error, and so is a flag that the command does not use.
-`WATCH_NAMESPACE` means `--namespace`, as it did to the Go operator; empty, it means all.
+`docs/make.py` writes this page from the settings model. A flag overrides a variable, a variable overrides a key of the
+`--config` file (YAML; the key is the flag without `--`), and a key overrides the default. For a list, repeat the flag
+or use commas. A duration is in seconds, or has a unit: `500ms`, `10s`, `2m`, `1h`. A misspelt variable or key is an
+error, and so is a flag that the command does not use. `WATCH_NAMESPACE` means `--namespace`, as in the Go operator; an
+empty value means all.
 """
 
 
@@ -77,7 +79,7 @@ def main() -> int:
     """Write or check them."""
     stale = [name for name, text in documents().items() if not _is(HERE / name, text)]
     if "--check" in sys.argv:
-        print(f"not what the code says: {', '.join(stale)}; run python docs/make.py" if stale else "up to date")
+        print(f"not up to date: {', '.join(stale)}; run python docs/make.py" if stale else "up to date")
         return 1 if stale else 0
     for name in stale:
         (HERE / name).write_text(documents()[name])

@@ -1,7 +1,7 @@
 """Another Deployment for each Takara: resources, and a sidecar that ships logs.
 
-`Policy.desired` is the seam. What it returns is sealed afterwards: name, labels, selector, owner and replicas are
-always the Takara's own, so they need not be given here.
+`Policy.desired` makes the manifest. Name, labels, selector, owner and replicas are set afterwards, so they need not be
+given here.
 
     python examples/custom_deployment.py
 """
@@ -16,7 +16,7 @@ RESOURCES = {"requests": {"cpu": "50m", "memory": "32Mi"}, "limits": {"memory": 
 
 
 def with_sidecar(takara: Takara) -> dict[str, Any]:
-    """The Deployment of one Takara. A pure function: the same Takara, the same body, or each pass would see drift."""
+    """The Deployment of one Takara. It is pure: another manifest for the same Takara would be drift."""
     main = {"name": "takara", "image": "busybox", "command": ["sleep", "3600"], "resources": RESOURCES}
     logs = {"name": "logs", "image": "busybox", "command": ["tail", "-F", "/dev/null"], "resources": RESOURCES}
     labels = {"team": takara.metadata.namespace}

@@ -11,11 +11,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from takara_sync import Deadline, Key, KubeCluster, Takara
+from takara_sync import Key, KubeCluster, Takara
 from takara_sync.desired import selector_labels
 from takara_sync.errors import ObjectError
-from takara_sync.kube.answers import APPLY, Request
-from takara_sync.kube.api import Api
+from takara_sync.kube.api import APPLY, Api, Deadline, Request
 
 BUDGETS = "/apis/policy/v1"
 MANAGER = (("fieldManager", "takara-budgets"), ("force", "true"))
@@ -39,14 +38,14 @@ def read(api: Api, deadline: Deadline) -> dict[Key, dict[str, Any]]:
 def sync(api: Api, deadline: Deadline) -> list[str]:
     """One pass; the lines of its report."""
     live, lines = read(api, deadline), []
-    for takara in KubeCluster(api, deadline=deadline).takaras().items:
-        body, found = wanted(takara), live.get(takara.key, {})
-        same_owner = found.get("metadata", {}).get("ownerReferences") == body["metadata"]["ownerReferences"]
-        if takara.deleting or (same_owner and found["spec"] == body["spec"]):
+    for takara in KubeCluster(api).takaras(deadline).items:
+        manifest, found = wanted(takara), live.get(takara.key, {})
+        same_owner = found.get("metadata", {}).get("ownerReferences") == manifest["metadata"]["ownerReferences"]
+        if takara.deleting or (same_owner and found["spec"] == manifest["spec"]):
             continue
         path = f"{BUDGETS}/namespaces/{takara.key.namespace}/poddisruptionbudgets/{takara.key.name}"
         try:
-            api.send(Request("PATCH", path, MANAGER, body, APPLY), deadline)
+            api.send(Request("PATCH", path, MANAGER, manifest, APPLY), deadline)
             lines.append(f"{takara.key} applied")
         except ObjectError as error:
             lines.append(f"{takara.key} failed: {error}")

@@ -1,12 +1,12 @@
-"""takara-sync: every Takara's Deployment at its declared size, in a single pass.
+"""takara-sync: one pass brings the Deployment of every Takara to its declared size.
 
     from takara_sync import KubeCluster, Policy, sync_once
 
     report = sync_once(KubeCluster.connect(), Policy(max_size=100))
     report.raise_for_failure()
 
-As a library it installs no handler, changes no logger (its own is named `takara_sync`) and never exits. Only
-`KubeCluster.connect` looks into the environment, for the credentials. What is named here is loaded when it is used.
+As a library it installs no signal handler, changes no logger (its own is `takara_sync`) and never exits the process.
+Only `KubeCluster.connect` reads the environment, for the credentials. The names below are imported on first use.
 """
 
 from importlib import import_module
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from takara_sync.cluster import Cluster, Deadline, DryRun
+    from takara_sync.cluster import Cluster, DryRun
+    from takara_sync.deadline import Deadline
     from takara_sync.kube.cluster import KubeCluster
     from takara_sync.objects import Deployment, Key, Pod, Snapshot, Takara
     from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan, Policy
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from takara_sync.sync import plan_once, sync_once
 
 _HOMES = {
-    "cluster": ("Cluster", "Deadline", "DryRun"),
+    "cluster": ("Cluster", "DryRun"),
+    "deadline": ("Deadline",),
     "kube.cluster": ("KubeCluster",),
     "objects": ("Deployment", "Key", "Pod", "Snapshot", "Takara"),
     "plan": ("Apply", "Block", "Create", "Decision", "Keep", "Plan", "Policy"),
@@ -32,7 +34,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: RUF022 - in the order a reader meets them
+__all__ = [  # noqa: RUF022 - the most important names come first
     "sync_once",
     "plan_once",
     "Policy",

@@ -1,31 +1,29 @@
-"""Who gets the replicas when somebody else keeps taking them. Pure.
+"""What to do when another manager sets the replicas again and again. Pure.
 
-A single `kubectl scale` is undone. A HorizontalPodAutoscaler on the Deployment would take the replicas back
-each time, so a second take within ten minutes of ours is a contest: the replicas are left to the other, the
-Takara says so, and we try again after 10 minutes, then 20, 40 ... up to a day. `managedFields` does not tell
-how often a field went back and forth, so `status.deployment.replicasTakenBy` remembers.
+takara-sync undoes a single `kubectl scale`. But a HorizontalPodAutoscaler on the Deployment would set the replicas
+again each time. So if the same manager sets them again within ten minutes after we set them back, there is a contest:
+we leave the replicas to this manager, say so in the status, and try again after 10 minutes, then 20, 40 ... up to a
+day. `managedFields` does not count such changes, so `status.deployment.replicasTakenBy` does.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from msgspec import Struct
 
-from takara_sync.fields import REPLICAS, holders, holds, own_fields
+from takara_sync.backoff import SHORTEST, TIMES_MAX, elapsed, wait_after
+from takara_sync.conditions import Reason, Verdict
+from takara_sync.managed_fields import REPLICAS, holders, holds, own_fields
 from takara_sync.objects import Deployment, Takara, TakenBy
-from takara_sync.reasons import Reason
+from takara_sync.text import one_line, rfc3339
 
 UNKNOWN = "an unknown manager"
-"""Who scaled to 0 through the scale subresource: the server takes the field out of our entry and gives it to nobody."""
-
-AGAIN_WITHIN = timedelta(minutes=10)
-LONGEST_WAIT = timedelta(days=1)
-_TIMES_MAX = 1000  # far beyond the longest wait, far below what the schema takes
+"""The holder after a scale to 0 by the scale subresource: no managedFields entry owns the replicas then."""
 
 
 class Contest(Struct, frozen=True):
-    """`holder` has the replicas; `left` says that they stay with it; `record` is what to remember."""
+    """holder: the manager that set the replicas. left: whether it keeps them. record: the value for the status."""
 
     holder: str = ""
     left: bool = False
@@ -33,45 +31,35 @@ class Contest(Struct, frozen=True):
 
 
 def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest:
-    """Whether the replicas are taken back or left to who took them. `now` is aware, in UTC."""
+    """Whether we set the replicas back or leave them to another manager. `now` is timezone-aware, in UTC.
+
+    A new generation of the Takara ends a contest, and starts none.
+    """
     record = takara.applied.replicas_taken_by
     if deployment.replicas == takara.size:
         return Contest(record=record)
-    told = _same_desire(takara) and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
-    held = holds(own_fields(deployment.managed_fields), REPLICAS)
-    if held and not told:  # it is the size that changed
+    contested = takara.is_recorded and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
+    ours = holds(own_fields(deployment.managed_fields), REPLICAS)
+    if ours and not contested:  # spec.size changed
         return Contest(record=record)
-    # Held by us in a contest: the live value went into a body, and the other's fields may have been taken over.
-    nobody = record.manager if held and record else UNKNOWN
+    # We own the replicas in a contest if we applied other drift: that manifest had the live value.
+    nobody = record.manager if ours and record else UNKNOWN
     names = [entry.manager for entry in holders(deployment.managed_fields, REPLICAS)] or [nobody]
-    if record is None or record.manager not in names or not _same_desire(takara):
+    if record is None or record.manager not in names or not takara.is_recorded:
         return Contest(names[0], record=TakenBy(names[0], rfc3339(now)))
-    if _elapsed(record, now) < (_wait(record.times) if told else AGAIN_WITHIN):
+    if elapsed(record.at, now) < (wait_after(record.times) if contested else SHORTEST):
         return Contest(record.manager, left=True, record=record)
-    times = min(max(record.times, 1) + 1, _TIMES_MAX) if told else 1
+    times = min(max(record.times, 1) + 1, TIMES_MAX) if contested else 1
     return Contest(record.manager, record=TakenBy(record.manager, rfc3339(now), times))
 
 
-def _same_desire(takara: Takara) -> bool:
-    """Whether the status was written for the Takara as it is now: a new generation is a new start."""
-    return takara.told.get("observedGeneration") == takara.metadata.generation
-
-
-def _wait(times: int) -> timedelta:
-    doublings = min(max(times, 1) - 1, 10)
-    return min(AGAIN_WITHIN * (1 << doublings), LONGEST_WAIT)
-
-
-def _elapsed(record: TakenBy, now: datetime) -> timedelta:
-    """How long ago we took the replicas back; "long ago" where the record is unusable or from the future."""
-    try:
-        at = datetime.fromisoformat(record.at)
-        elapsed = now - (at if at.tzinfo else at.replace(tzinfo=UTC))
-    except ValueError:
-        return timedelta.max
-    return elapsed if elapsed >= -AGAIN_WITHIN else timedelta.max
-
-
-def rfc3339(moment: datetime) -> str:
-    """A moment as Kubernetes writes it: UTC, whole seconds. RFC 3339."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def contested_verdict(takara: Takara, contest: Contest) -> Verdict | None:
+    """The verdict while we leave the replicas to another manager; None otherwise."""
+    if not contest.left:
+        return None
+    return Verdict(
+        Reason.REPLICAS_CONTESTED,
+        f"{one_line(contest.holder)[:200]} keeps setting the replicas of the Deployment, so takara-sync leaves them to "
+        f"it. Edit spec.size, or point the autoscaler at Takara {takara.metadata.name} instead of its Deployment.",
+        stalled=False,
+    )

@@ -1,7 +1,7 @@
-"""The Deployment that a Takara asks for. Pure.
+"""The manifest of the Deployment of a Takara. Pure.
 
-`deployment_for` is the default of `Policy.desired`, the seam for people who want another Deployment.
-Whatever the seam returns is sealed: name, labels, selector, owner and replicas are never its to get wrong.
+`deployment_for` is the default of `Policy.desired`; a user can give another function there. `with_identity` then sets
+name, labels, selector, owner and replicas, and overrides what the function returned for them.
 """
 
 from __future__ import annotations
@@ -11,33 +11,32 @@ from typing import Any
 
 import msgspec
 
-from takara_sync.fields import Tree, digest, own_fields, own_time, with_replicas, without_replicas
 from takara_sync.objects import API_VERSION, KIND, Deployment, Takara
 
-Body = dict[str, Any]
-
-FORMAT = 1
-"""Raised whenever the default body changes. A program that meets a newer one leaves the Deployment alone."""
+Manifest = dict[str, Any]
 
 _LABEL_VALUE_MAX = 63
 _NAME_PART = 52
 
 
-def deployment_for(takara: Takara) -> Body:
-    """The Deployment of a Takara with a usable spec: its own template, else the pod of the Go operator."""
+def deployment_for(takara: Takara) -> Manifest:
+    """The Deployment of a Takara with a usable spec: with its own template, else with the pod of the Go operator."""
     template = takara.spec.get("template") or {"spec": {"containers": [default_container()]}}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
 
 
-def default_container() -> Body:
-    """The container that the Go operator made."""
+def default_container() -> Manifest:
+    """The container that the Go operator created.
+
+    The admission policy for our ServiceAccount (k8s/base/fence.yaml) repeats it; a test compares the two.
+    """
     return {"name": "takara", "image": "busybox", "command": ["sleep", "3600"]}
 
 
 def label_value(name: str) -> str:
-    """The value of the label `takara_cr`: the name, shortened where it exceeds the 63 characters of a label value.
+    """The value of the label `takara_cr`: the name, shortened if it exceeds the 63 characters of a label value.
 
-    A name can have 253 characters. `_` cannot occur in a name, so a shortened one never meets another Takara's.
+    A name can have 253 characters. A name has no `_`, so a shortened name never equals the name of another Takara.
     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
     """
     if len(name) <= _LABEL_VALUE_MAX:
@@ -46,26 +45,23 @@ def label_value(name: str) -> str:
 
 
 def selector_labels(name: str) -> dict[str, str]:
-    """The labels by which the pods of the Takara of this name are selected."""
+    """The labels that select the pods of the Takara of this name."""
     return {"app": "takara", "takara_cr": label_value(name)}
 
 
 def selector_text(name: str) -> str:
-    """The selector in the string form of the scale subresource."""
+    """The selector as a string, as the scale subresource needs it."""
     return ",".join(f"{key}={value}" for key, value in sorted(selector_labels(name).items()))
 
 
-def sealed(body: Body, takara: Takara, deployment: Deployment | None) -> Body:
-    """`body` with everything that makes it this Takara's Deployment, whatever it said there before.
+def with_identity(manifest: Manifest, takara: Takara, deployment: Deployment | None) -> Manifest:
+    """`manifest` with name, labels, selector, owner and replicas of this Takara, whatever it had there before.
 
-    A live controller reference is echoed word for word: clusters may refuse any change of one.
+    An existing controller reference is repeated unchanged: some clusters reject every change of it.
     """
     labels = selector_labels(takara.metadata.name)
-    metadata = {key: value for key, value in body.get("metadata", {}).items() if key in ("labels", "annotations")}
-    template = body["spec"]["template"]
-    template_metadata = template.get("metadata") or {}
-    template = template | {"metadata": template_metadata | {"labels": (template_metadata.get("labels") or {}) | labels}}
-    return body | {
+    metadata = {key: value for key, value in manifest.get("metadata", {}).items() if key in ("labels", "annotations")}
+    return manifest | {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": metadata
@@ -75,14 +71,31 @@ def sealed(body: Body, takara: Takara, deployment: Deployment | None) -> Body:
             "labels": (metadata.get("labels") or {}) | labels,
             "ownerReferences": [owner_reference(takara, deployment)],
         },
-        "spec": body["spec"] | {"replicas": takara.size, "selector": {"matchLabels": labels}, "template": template},
+        "spec": manifest["spec"]
+        | {"replicas": takara.size, "selector": {"matchLabels": labels}}
+        | {"template": _template(manifest["spec"]["template"], labels)},
     }
 
 
-def owner_reference(takara: Takara, deployment: Deployment | None) -> Body:
-    """The live controller reference where there is one, else the one that makes this Takara the controller."""
+def _template(template: Manifest, labels: dict[str, str]) -> Manifest:
+    """The pod template with our labels. If it names a ServiceAccount, both fields for that name are set.
+
+    The server copies each of the two fields to the other. If we owned only one, the other would restore it after we
+    remove it.
+    https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podspec-v1-core (serviceAccount)
+    """
+    metadata = template.get("metadata") or {}
+    spec = template["spec"]
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    accounts = {"serviceAccountName": account, "serviceAccount": account} if account else {}
+    labelled = metadata | {"labels": (metadata.get("labels") or {}) | labels}
+    return template | {"metadata": labelled, "spec": spec | accounts}
+
+
+def owner_reference(takara: Takara, deployment: Deployment | None) -> Manifest:
+    """The existing controller reference, else one that makes this Takara the controller."""
     if deployment is not None and deployment.controller is not None:
-        live: Body = msgspec.to_builtins(deployment.controller)
+        live: Manifest = msgspec.to_builtins(deployment.controller)
         return live
     return {
         "apiVersion": API_VERSION,
@@ -94,53 +107,13 @@ def owner_reference(takara: Takara, deployment: Deployment | None) -> Body:
     }
 
 
-def comparable(body: Body) -> Body:
-    """The part of a body that can differ from a live object that is the same object."""
+def comparable(manifest: Manifest) -> Manifest:
+    """The part of a manifest to compare with the live object: no name, namespace, uid or version."""
     kept = ("labels", "annotations", "ownerReferences")
-    metadata = {key: value for key, value in body["metadata"].items() if key in kept}
-    return {"metadata": metadata, "spec": body["spec"]}
+    metadata = {key: value for key, value in manifest["metadata"].items() if key in kept}
+    return {"metadata": metadata, "spec": manifest["spec"]}
 
 
-def with_size(body: Body, replicas: int) -> Body:
-    """The body with other replicas."""
-    return body | {"spec": body["spec"] | {"replicas": replicas}}
-
-
-# ------------------------------------------------------------------ what an apply leaves behind
-
-
-def config_hash(body: Body, *, contested: bool = False) -> str:
-    """What was asked for: the SHA-256 of the body without uid and resourceVersion, and, while the replicas are
-    contested, without the replicas."""
-    metadata = {key: value for key, value in body["metadata"].items() if key not in ("uid", "resourceVersion")}
-    spec = {key: value for key, value in body["spec"].items() if not (contested and key == "replicas")}
-    return digest(body | {"metadata": metadata, "spec": spec})
-
-
-def fields_hash(deployment: Deployment, *, contested: bool = False) -> str:
-    """What we own, and since when: the SHA-256 of our entry's time and `fieldsV1`, while the replicas are contested
-    without them."""
-    tree = own_fields(deployment.managed_fields)
-    return _dated(deployment, without_replicas(tree) if contested else tree)
-
-
-def _dated(deployment: Deployment, tree: Tree) -> str:
-    return digest([own_time(deployment.managed_fields), tree])
-
-
-def as_recorded(deployment: Deployment, takara: Takara, body: Body, *, contested: bool) -> bool:
-    """Whether uid, body and owned fields are what the last apply recorded: then nothing drifted.
-
-    A contest may have begun or not since that apply, so its record counts with and without the replicas. A record of
-    another generation does not count: what was asked for in between may have been applied by a pass that was killed
-    before it told so.
-    """
-    was = takara.applied
-    tree: Tree = own_fields(deployment.managed_fields)
-    configs, fields = {config_hash(body)}, {_dated(deployment, tree)}
-    if contested:
-        configs.add(config_hash(body, contested=True))
-        fields = {_dated(deployment, with_replicas(tree)), _dated(deployment, without_replicas(tree))}
-    recorded = was.config_hash in configs and was.fields_hash in fields
-    told = takara.told.get("observedGeneration") == takara.metadata.generation
-    return told and recorded and was.uid == deployment.uid and was.format == FORMAT
+def with_size(manifest: Manifest, replicas: int) -> Manifest:
+    """The manifest with this number of replicas."""
+    return manifest | {"spec": manifest["spec"] | {"replicas": replicas}}

@@ -1,8 +1,8 @@
-"""Every error of takara-sync, named for what the caller does next.
+"""Every error of takara-sync. Its name says what the caller does next.
 
-Two families matter to a pass. A `PassStopped` ends it: nothing further is started. An `ObjectError`
-costs the one object it happened to. Each class knows the exit code it leads to (design: README, "Exit codes")
-and carries a hint: the sentence that says what to do next.
+A pass knows two families. A `PassStopped` ends the pass: no further request starts. An `ObjectError` affects one Takara
+only. Each class has an exit code (README, "Exit codes") and a hint: the sentence that says what to do next. Each
+`ObjectError` also has a reason for the report.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 
 class TakaraSyncError(Exception):
-    """The root. `str(error)` is one line: what happened, then what to do next."""
+    """The base class. `str(error)` is one line: what happened, then what to do next."""
 
     exit_code: ClassVar[int] = 70
     default_hint: ClassVar[str] = ""
@@ -29,7 +29,7 @@ class TakaraSyncError(Exception):
 
 
 class ConfigurationError(TakaraSyncError):
-    """The settings or the credentials cannot be used; the cluster was not contacted."""
+    """The settings or the credentials cannot be used; no request was sent to the cluster."""
 
     exit_code = 2
     default_hint = "See takara-sync --help."
@@ -39,78 +39,117 @@ class ConfigurationError(TakaraSyncError):
 
 
 class PassStopped(TakaraSyncError):
-    """The pass cannot go on; the report says what had been written."""
+    """The pass cannot continue; the report lists what it has written."""
 
 
 class Unreadable(PassStopped):
-    """The cluster could not be read, so nothing is decided."""
+    """The cluster could not be read, so the pass cannot decide."""
 
     exit_code = 3
-    default_hint = "Nothing is decided on a part of the truth; the next pass reads everything again."
+    default_hint = "A pass decides only on complete lists; the next pass reads everything again."
 
 
 class Unauthorized(Unreadable):
-    """401: the credentials are not accepted, also not after reading them again."""
+    """401: the API server does not accept the credentials."""
 
     default_hint = "Check the user of the kubeconfig context, or the ServiceAccount, and whether its token has expired."
 
 
 class Untrusted(Unreadable):
-    """The certificate of the API server is not trusted, also not with the certificate authority read anew."""
+    """The certificate of the API server is not trusted."""
 
     default_hint = "Check the certificate-authority of the kubeconfig, and the clock."
 
 
 class CutShort(PassStopped):
-    """The pass deadline passed, or somebody asked the process to end."""
+    """The deadline of the pass is over, or somebody stopped the process."""
 
     exit_code = 4
-    default_hint = "The next pass goes on from there; raise --pass-timeout if this happens again and again."
+    default_hint = "The next pass goes on from there; raise --pass-timeout if this happens in each pass."
 
 
 class TooManyChanges(PassStopped):
-    """The plan holds more changes than allowed; nothing was written."""
+    """The pass would change more than --max-changes allows."""
 
     exit_code = 5
-    default_hint = "Look at them with takara-sync plan, then raise --max-changes."
+    default_hint = "Check the changes with takara-sync plan, then raise --max-changes."
 
 
-# ------------------------------------------------------------------ what one object can meet
+# ------------------------------------------------------------------ errors of one object
 
 
 class ObjectError(TakaraSyncError):
-    """One request about one object failed; the others go on."""
+    """One request for one object failed; the pass continues with the others."""
 
     exit_code = 1
 
+    reason: ClassVar[str] = "Unread"
+    """The reason in the report, a value of `conditions.Reason`."""
 
-class Changed(ObjectError):
-    """Somebody changed the object since it was read: read it again, decide again.
 
-    perhaps_by_us: an earlier try of this very write may have been done, and only its answer was lost.
+class Conflict(ObjectError):
+    """Conflict: the object changed since it was read. Re-read it and decide again."""
+
+    default_hint = "Another program keeps changing this object; its managedFields name the program."
+    reason = "Conflict"
+
+
+class NotFound(ObjectError):
+    """Not found: the object or its namespace does not exist, or the namespace is terminating."""
+
+    reason = "NotFound"
+
+
+class Rejected(ObjectError):
+    """The API server rejected the write, and would reject it again. The status of the Takara says so."""
+
+    default_hint = "takara-sync tries again every few minutes, but a person has to change something first."
+    reason = "ApplyFailed"
+
+
+class TemplateRejected(Rejected):
+    """The API server could not process the `spec.template` of the Takara (500 without a reason)."""
+
+    default_hint = "Correct the field that the message names, in spec.template of the Takara."
+    reason = "ApplyRejected"
+
+
+class Retryable(ObjectError):
+    """A transient failure: the same request may succeed later. It is not written to the status.
+
+    retry_after: the seconds of the Retry-After header. executed: whether the server may have executed the request.
+    refused: whether the connection was refused; every other request would be refused too. timed_out: whether no
+    complete response came in time.
     """
 
-    default_hint = "Something else keeps writing this object; see its managedFields."
-    perhaps_by_us = False
-
-
-class Vanished(ObjectError):
-    """The object, or its namespace, is gone or going: skip it."""
-
-
-class Refused(ObjectError):
-    """The server understood and said no; asking again gives the same answer. Told in the status."""
-
-    default_hint = "The next pass tries again, but a person has to change something first."
-
-
-class Rejected(Refused):
-    """The apply failed inside the server, as a malformed pod template does (500 without a reason)."""
-
-    default_hint = "Correct the field that the message names, in the Takara's template."
-
-
-class Unavailable(ObjectError):
-    """The server did not answer in time or said to come back later, also after retries. Nothing is told."""
-
     default_hint = "The next pass tries again."
+    reason = "Unavailable"
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        retry_after: float = 0.0,
+        executed: bool = True,
+        refused: bool = False,
+        timed_out: bool = False,
+    ) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+        self.executed = executed
+        self.refused = refused
+        self.timed_out = timed_out
+
+
+class InternalError(Retryable):
+    """500 without a reason. The cause is a malformed pod template, or an error of etcd (`leader changed`)."""
+
+
+class ApiNotServed(ObjectError):
+    """404 without a Status object: the API server does not serve the kind, or a proxy does not know the path.
+
+    It does not mean that the object does not exist.
+    """
+
+    reason = "ApiNotServed"

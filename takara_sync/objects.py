@@ -1,7 +1,7 @@
-"""What is read from the API server: frozen structs that hold only the fields the pass uses.
+"""The objects that a pass reads from the API server: frozen structs with only the fields that the pass uses.
 
-Decoding is narrow on purpose: what is not named here is skipped by the decoder, which is what makes
-large lists cheap, and one object with a surprising value costs only itself (see kube.decode).
+The decoder skips every other field on purpose. So large lists are cheap, and an unexpected value affects one object
+only (see kube.decode).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ PAUSED_ANNOTATION = f"{GROUP}/paused"
 FIELD_MANAGER = "takara-sync"
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-"""The API server lets no object of a pass have another name; so it is safe in a path and on a terminal.
+"""The API server allows no other name for these objects. A name is therefore safe in a path and on a terminal.
 
 https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
 """
 
 _Name = Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]
-_Uid = Annotated[str, Meta(min_length=1)]  # an empty one would test nothing
+_Uid = Annotated[str, Meta(min_length=1)]  # a JSON patch that tests an empty uid would test nothing
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 T = TypeVar("T")
 
 
 class Key(NamedTuple):
-    """Namespace and name: what a Takara and its Deployment have in common. Sorts as it reads."""
+    """Namespace and name, the same for a Takara and its Deployment. Sorts by namespace, then name."""
 
     namespace: str
     name: str
@@ -57,7 +57,7 @@ class OwnerReference(_Wire, frozen=True):
 
 
 class ManagedFieldsEntry(_Wire, frozen=True):
-    """Who holds which fields. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managed-fields"""
+    """The fields of a manager. https://kubernetes.io/docs/reference/using-api/server-side-apply/#managed-fields"""
 
     manager: str = ""
     operation: str = ""
@@ -69,7 +69,7 @@ class ManagedFieldsEntry(_Wire, frozen=True):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fieldsV1 tree; a branch that is no object is a leaf."""
+        """The fieldsV1 tree; a value that is no object is a leaf."""
         return _tree(msgspec.json.decode(self.fields_v1))
 
 
@@ -107,7 +107,7 @@ class _Object(_Wire, frozen=True):
 
     @property
     def controller(self) -> OwnerReference | None:
-        """The owner that manages this object; the API server lets there be one at most."""
+        """The controller owner reference; the API server allows at most one."""
         return _controller(self.metadata.owner_references)
 
 
@@ -116,32 +116,41 @@ def _controller(owners: tuple[OwnerReference, ...] | None) -> OwnerReference | N
 
 
 class TakenBy(_Wire, frozen=True):
-    """A contest over the replicas: from whom they were taken back last, when, and how often in a row."""
+    """The manager whose replicas we set back last, when, and how often in a row."""
 
     manager: str
     at: str
     times: int = 1
 
 
+class AdmissionChange(_Wire, frozen=True):
+    """A field that an apply returned with another value; the time of the last apply, and how often in a row."""
+
+    field: str
+    at: str
+    times: int = 1
+
+
 class Applied(_Wire, frozen=True):
-    """`status.deployment` of a Takara: what the last apply left behind."""
+    """`status.deployment` of a Takara: the record of the last apply."""
 
     uid: str = ""
     config_hash: str = ""
     fields_hash: str = ""
     format: int = 0
     replicas_taken_by: TakenBy | None = None
+    changed_on_admission: AdmissionChange | None = None
 
 
 class Takara(_Object, frozen=True):
-    """A Takara. Spec and status stay as they came: a CRD without schema lets anything in."""
+    """A Takara. Spec and status are not decoded: a CRD without a schema accepts any value."""
 
     spec: Any = None
     status: Any = None
 
     @property
     def size(self) -> Any:
-        """`spec.size`, whatever it is; `plan.problem_of` says whether it can be used."""
+        """`spec.size`, of any type; `validation.problem_of` says whether it is usable."""
         return self.spec.get("size") if isinstance(self.spec, dict) else None
 
     @property
@@ -149,23 +158,32 @@ class Takara(_Object, frozen=True):
         return (self.metadata.annotations or {}).get(PAUSED_ANNOTATION) == "true"
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The status as last written, empty where there is none or it is no object."""
+    def recorded_status(self) -> dict[str, Any]:
+        """The status as it was read; empty if it does not exist or is no object."""
         return self.status if isinstance(self.status, dict) else {}
 
     @property
     def applied(self) -> Applied:
-        """What the last apply recorded; empty where nothing usable is recorded."""
+        """The record of the last apply; empty if it is missing or malformed."""
         try:
-            return msgspec.convert(self.told.get("deployment", {}), Applied)
+            return msgspec.convert(self.recorded_status.get("deployment", {}), Applied)
         except msgspec.ValidationError:
             return Applied()
 
-    def condition(self, kind: str) -> dict[str, Any]:
-        """The condition of this type as last written, empty where there is none."""
-        conditions = self.told.get("conditions")
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the status was written for the current generation."""
+        return self.recorded_status.get("observedGeneration") == self.metadata.generation
+
+    def condition(self, kind: str) -> dict[str, str]:
+        """The string fields of the recorded condition of this type; empty if it does not exist.
+
+        Other programs may write the status too, so the reason can be any string.
+        """
+        conditions = self.recorded_status.get("conditions")
         found = (c for c in conditions if isinstance(c, dict)) if isinstance(conditions, list) else iter(())
-        return next((c for c in found if c.get("type") == kind), {})
+        named = next((c for c in found if c.get("type") == kind), {})
+        return {key: value for key, value in named.items() if isinstance(value, str)}
 
 
 class _Scale(_Wire, frozen=True):
@@ -192,13 +210,13 @@ class DeploymentStatus(_Wire, frozen=True):
 
 
 class Deployment(_Object, frozen=True):
-    """A Deployment. The spec stays as it came, and is looked into only where something drifted."""
+    """A Deployment. Its spec is decoded only if something drifted."""
 
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
 
     def __post_init__(self) -> None:
-        _ = self.replicas  # a spec that cannot be used is found out while decoding, not in the middle of a pass
+        _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
 
     @property
     def replicas(self) -> int:
@@ -208,8 +226,8 @@ class Deployment(_Object, frozen=True):
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
         return self.metadata.managed_fields or ()
 
-    def as_body(self) -> dict[str, Any]:
-        """The live values of the fields that a desired body can hold, as plain JSON values."""
+    def as_manifest(self) -> dict[str, Any]:
+        """The live values of the fields that a manifest can set, as plain JSON values."""
         owners = [msgspec.to_builtins(owner) for owner in self.metadata.owner_references or ()]
         metadata = {
             "labels": self.metadata.labels,
@@ -228,7 +246,7 @@ class PodMeta(_Wire, frozen=True):
 
 
 class Pod(_Wire, frozen=True):
-    """A pod's metadata; nothing else of it is asked for, and no part of the answer is kept alive by it."""
+    """The metadata of a pod. The pass requests nothing else, and keeps no part of the response in memory."""
 
     metadata: PodMeta
 
@@ -238,17 +256,17 @@ class Pod(_Wire, frozen=True):
 
 
 class Listing(Struct, Generic[T], frozen=True):
-    """A whole list: what could be read, and why the rest could not (by key, one line each)."""
+    """A complete list: the readable items, and by key one line why another item is not readable."""
 
     items: tuple[T, ...]
     unread: Mapping[Key, str] = {}
 
 
 class Snapshot(Struct, frozen=True):
-    """What a pass decides on: complete, or the pass has ended.
+    """All objects for the decisions of a pass. It is complete; if a list fails, the pass ends instead.
 
-    `unread` holds the Takaras that cannot be decided because they or their Deployment could not be
-    read: they fail by themselves and nothing of theirs is taken for absent.
+    unread: the Takaras without a decision, because they or their Deployment could not be read. Only they fail, and the
+    pass does not treat an unread object as not found.
     """
 
     takaras: tuple[Takara, ...]

@@ -1,83 +1,102 @@
-"""What a pass would do: one decision per Takara. Pure.
+"""The decisions of a pass: one per Takara. Pure.
 
 The truth table. A row's name is the id of its tests (tests/unit/test_plan.py).
 
-| row          | Takara        | Deployment of that name                     | decision                         |
-|--------------|---------------|---------------------------------------------|----------------------------------|
-| deleting     | being deleted | any                                         | Keep: garbage collection owns it |
-| invalid      | unusable spec | any                                         | Block                            |
-| paused       | paused        | any                                         | Keep: status only                |
-| absent       | size n        | none                                        | Create                           |
-| not-ours     | size n        | not controlled by this uid                  | Block: never adopt, never touch  |
-| leaving      | size n        | ours, being deleted                         | Keep this pass                   |
-| newer-format | size n        | ours, applied by a newer program            | Block; status left alone         |
-| legacy       | size n        | ours, fields still held by a legacy manager | Apply after taking those over    |
-| contested    | size n        | ours, replicas taken again by the same      | Apply or Keep, without replicas  |
-| converged    | size n        | ours, as recorded                           | Keep                             |
-| drifted      | size n        | ours, anything else                         | Apply                            |
+| row          | Takara        | Deployment of that name                | decision                         |
+|--------------|---------------|----------------------------------------|----------------------------------|
+| deleting     | being deleted | any                                    | Keep: garbage collection does it |
+| invalid      | unusable spec | any                                    | Block                            |
+| paused       | paused        | any                                    | Keep: status only                |
+| absent       | size n        | none                                   | Create                           |
+| predecessor  | size n        | of a deleted Takara of this name       | Keep for 5 minutes, then Block   |
+| not-ours     | size n        | not controlled by this uid             | Block: never adopt, never touch  |
+| leaving      | size n        | ours, being deleted                    | Keep this pass                   |
+| newer-format | size n        | ours, applied by a newer program       | Block; the status is left alone  |
+| legacy       | size n        | ours, a legacy manager owns fields     | Take these over, then apply      |
+| contested    | size n        | ours, replicas set again by the same   | Apply or Keep, without replicas  |
+| admission    | size n        | ours, the last apply came back changed | Block until the backoff is over  |
+| converged    | size n        | ours, as recorded                      | Keep                             |
+| drifted      | size n        | ours, anything else                    | Apply                            |
+| rejected     | size n        | the server rejected this write         | Keep until its next try is due   |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import TypeGuard
 
+import msgspec
 from msgspec import Struct
 
-from takara_sync.changes import Change, before_first_apply, changes, removals
-from takara_sync.claims import controlled_by, not_ours, problem_of
-from takara_sync.contest import Contest, contest_of
-from takara_sync.desired import FORMAT, Body, as_recorded, comparable, deployment_for, sealed, with_size
-from takara_sync.fields import take_over
+from takara_sync.backoff import elapsed, rejected_is_due, wait_after
+from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
+from takara_sync.contest import Contest, contest_of, contested_verdict
+from takara_sync.desired import Manifest, comparable, deployment_for, with_identity, with_size
+from takara_sync.diff import Change, before_first_apply, changes, removals
+from takara_sync.managed_fields import BEFORE_FIRST_APPLY, REPLICAS, holds, legacy_managers_of, own_fields, take_over
 from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
-from takara_sync.reasons import NOT_OURS, Reason, Verdict, one_line
+from takara_sync.ownership import controlled_by, not_ours
+from takara_sync.record import FORMAT, is_as_recorded
+from takara_sync.validation import problem_of
 
-LEGACY_MANAGERS = ("takara-operator", "before-first-apply")
+LEGACY_MANAGERS = ("takara-operator", "takara-operator-local", BEFORE_FIRST_APPLY)
+"""The Go operator in a cluster, the Go operator by `operator-sdk up local`, and fields without an owner."""
 
 
 @dataclass(frozen=True)
 class Policy:
     """What a pass may do.
 
-    max_size: the largest size that is believed. max_changes: at most so many creates and changes, else nothing is
-    written (None: no limit). allow_templates: whether `spec.template` is honoured. desired: the Deployment of a
-    Takara; its identity and replicas are sealed afterwards. legacy_managers: whose fields are taken over.
-    accept_newer_format: apply also over what a newer program applied (a deliberate rollback).
+    max_size: a larger spec.size is invalid. max_changes: the maximum number of changed Deployments per pass (None: no
+    limit). allow_templates: whether to use `spec.template`. desired: returns the manifest of a Takara's Deployment,
+    without side effects: a dict with `spec.template`. Of its `metadata` only labels and annotations are kept; name,
+    selector, owner and replicas are set afterwards. legacy_managers: field managers whose fields we take over.
+    accept_newer_format: apply even if a newer takara-sync applied last (a deliberate rollback). interval: the time
+    since the last pass of a loop, so that not every pass repeats rejected writes; None for a single pass.
     """
 
     max_size: int = 1000
     max_changes: int | None = None
     allow_templates: bool = False
-    desired: Callable[[Takara], Body] = deployment_for
+    desired: Callable[[Takara], Manifest] = deployment_for
     legacy_managers: tuple[str, ...] = LEGACY_MANAGERS
     accept_newer_format: bool = False
+    interval: timedelta | None = None
+
+    @property
+    def rejections(self) -> int | None:
+        """The limit of rejected writes per namespace and pass of a loop. With statuses: 1,500 requests a minute."""
+        return None if self.interval is None else max(1, round(12 * self.interval.total_seconds()))
 
     def problem_of(self, takara: Takara) -> Verdict | None:
-        """Why this Takara's spec cannot be used under this policy, None where it can."""
+        """Why this policy does not allow the spec of this Takara; None if it does."""
         return problem_of(takara, self.max_size, allow_templates=self.allow_templates)
 
 
 class Create(Struct, frozen=True):
-    """Make the Deployment; only if there is none."""
+    """Create the Deployment, only if it does not exist."""
 
     takara: Takara
-    body: Body
+    manifest: Manifest
 
 
 class Apply(Struct, frozen=True):
-    """Bring back what drifted. `managed_fields`: what to replace them with first, in a take-over."""
+    """Apply the manifest, because of drift. managed_fields: for a take-over from the managers `taken_from`, they
+    replace the managedFields of the Deployment first."""
 
     takara: Takara
     deployment: Deployment
-    body: Body
+    manifest: Manifest
     changes: tuple[Change, ...] = ()
     managed_fields: tuple[ManagedFieldsEntry, ...] | None = None
+    taken_from: tuple[str, ...] = ()
     contest: Contest = Contest()
 
 
 class Keep(Struct, frozen=True):
-    """Leave the Deployment alone. `verdict`: what the status says instead of comparing, if anything."""
+    """Leave the Deployment alone. verdict: overrides the conditions derived from the Deployment."""
 
     takara: Takara
     deployment: Deployment | None
@@ -86,7 +105,7 @@ class Keep(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """A person has to act first. `deployment` is there only where it is this Takara's."""
+    """A person has to act first. deployment: None if it does not belong to this Takara."""
 
     takara: Takara
     deployment: Deployment | None
@@ -97,8 +116,10 @@ Decision = Create | Apply | Keep | Block
 
 
 class Plan(Struct, frozen=True):
-    """The decisions of a pass, sorted by key. Undecided fail: `unread` could not be read, on `broken` the
-    program, or a `Policy.desired`, raised what it should not."""
+    """The decisions of a pass, sorted by key.
+
+    Two kinds of Takaras have no decision. unread: they could not be read. broken: a bug, or `Policy.desired`, raised.
+    """
 
     decisions: tuple[Decision, ...]
     unread: Mapping[Key, str] = {}
@@ -106,43 +127,61 @@ class Plan(Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[Create | Apply, ...]:
-        """What `max_changes` counts: a create, or an apply that changes more than labels and the like."""
-        return tuple(d for d in self.decisions if isinstance(d, Create) or (isinstance(d, Apply) and _has_effect(d)))
+        """The decisions that `max_changes` counts."""
+        return tuple(decision for decision in self.decisions if is_change(decision))
 
 
-def _has_effect(decision: Apply) -> bool:
-    """Whether replicas or the template change. Taking over what the Go operator left only adds our labels."""
-    return any(change.field.startswith("spec.") for change in decision.changes)
+def is_change(decision: Decision) -> TypeGuard[Create | Apply]:
+    """Whether `max_changes` counts this decision: a create, or a change of the spec.
+
+    A take-over from the Go operator is usually no change: it only adds labels.
+    """
+    if isinstance(decision, Apply):
+        return any(change.field.startswith("spec.") for change in decision.changes)
+    return isinstance(decision, Create)
 
 
 def make_plan(snapshot: Snapshot, policy: Policy, now: datetime) -> Plan:
-    """Decide every Takara. `now` is aware, in UTC."""
+    """Decide on every Takara. `now` is timezone-aware, in UTC."""
     decisions: list[Decision] = []
+    unread = dict(snapshot.unread)
     broken: dict[Key, Exception] = {}
     for takara in sorted(snapshot.takaras, key=lambda takara: takara.key):
-        if takara.key not in snapshot.unread:
-            try:
-                decisions.append(decide(takara, snapshot.deployments.get(takara.key), policy, now))
-            except Exception as bug:  # noqa: BLE001 - a bug, or a user's Policy.desired, costs one Takara
-                broken[takara.key] = bug
-    return Plan(tuple(decisions), snapshot.unread, broken)
+        deployment = snapshot.deployments.get(takara.key)
+        try:
+            if takara.key not in unread or takara.deleting:
+                decisions.append(decide(takara, deployment, policy, now))
+                unread.pop(takara.key, None)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            unread[takara.key] = f"malformed: {error}"
+        except Exception as bug:  # noqa: BLE001 - a bug, or a user's Policy.desired, affects one Takara
+            broken[takara.key] = bug
+    return Plan(tuple(decisions), unread, broken)
 
 
-def decide(  # noqa: PLR0911 - a return for each row of the table
+def decide(takara: Takara, deployment: Deployment | None, policy: Policy, now: datetime) -> Decision:
+    """The decision of one row of the truth table."""
+    decision = _decide(takara, deployment, policy, now)
+    if isinstance(decision, Create | Apply) and (verdict := _rejected_before(takara, policy, now)):  # rejected
+        return Keep(takara, decision.deployment if isinstance(decision, Apply) else None, verdict)
+    return decision
+
+
+def _decide(  # noqa: PLR0911 - a return for each row of the table
     takara: Takara, deployment: Deployment | None, policy: Policy, now: datetime
 ) -> Decision:
-    """One row of the truth table. Ownership comes before desire."""
     ours = deployment if deployment is not None and controlled_by(deployment, takara) else None
     if takara.deleting:  # deleting
         return Keep(takara, ours)
     if verdict := policy.problem_of(takara):  # invalid
         return Block(takara, ours, verdict)
     if takara.paused:  # paused
-        return Keep(takara, ours, None if ours or deployment is None else not_ours(takara, deployment))
+        return Keep(takara, ours, None if ours or deployment is None else not_ours(takara, deployment, now))
     if deployment is None:  # absent
-        return Create(takara, sealed(policy.desired(takara), takara, None))
-    if ours is None:  # not-ours
-        return Block(takara, None, not_ours(takara, deployment))
+        return Create(takara, with_identity(policy.desired(takara), takara, None))
+    if ours is None:
+        verdict = not_ours(takara, deployment, now)  # not-ours, else predecessor
+        return Block(takara, None, verdict) if verdict.stalled else Keep(takara, None, verdict)
     if ours.deleting:  # leaving
         return Keep(takara, ours, _LEAVING)
     if takara.applied.format > FORMAT and not policy.accept_newer_format:  # newer-format
@@ -152,77 +191,96 @@ def decide(  # noqa: PLR0911 - a return for each row of the table
 
 def _converge(takara: Takara, deployment: Deployment, policy: Policy, now: datetime) -> Decision:
     contest = contest_of(takara, deployment, now)
-    body = sealed(policy.desired(takara), takara, deployment)
+    manifest = with_identity(policy.desired(takara), takara, deployment)
     if handed_over := take_over(deployment.managed_fields, policy.legacy_managers):  # legacy
-        return _apply(takara, deployment, body, contest, policy, handed_over)
-    replicas_settled = contest.left or deployment.replicas == takara.size
-    if replicas_settled and as_recorded(deployment, takara, body, contested=contest.left):  # converged, contested
-        return Keep(takara, deployment, _contested(takara, contest), contest)
-    return _apply(takara, deployment, body, contest, policy)  # drifted, contested
+        return _apply(takara, deployment, manifest, contest, policy, handed_over)
+    if is_as_recorded(deployment, takara, manifest):
+        if contest.left:  # contested
+            return Keep(takara, deployment, contested_verdict(takara, contest), contest)
+        if holds(own_fields(deployment.managed_fields), REPLICAS):
+            if verdict := _changed_on_admission(takara, now):  # admission
+                return Block(takara, deployment, verdict)
+            if deployment.replicas == takara.size and takara.applied.changed_on_admission is None:  # converged
+                return Keep(takara, deployment, None, contest)
+    return _apply(takara, deployment, manifest, contest, policy)  # drifted, contested
 
 
 def _apply(
     takara: Takara,
     deployment: Deployment,
-    body: Body,
+    manifest: Manifest,
     contest: Contest,
     policy: Policy,
     handed_over: tuple[ManagedFieldsEntry, ...] | None = None,
 ) -> Apply:
-    if contest.left:  # the live value goes into a body that other drift calls for
-        body = with_size(body, deployment.replicas)
-    wanted, live = comparable(body), comparable(deployment.as_body())
+    if contest.left:  # this apply is for other drift: it keeps the live replicas
+        manifest = with_size(manifest, deployment.replicas)
+    wanted, live = comparable(manifest), comparable(deployment.as_manifest())
     found = changes(wanted, live, deployment.managed_fields)
     before = deployment.managed_fields or (before_first_apply(live),)
     after = handed_over or take_over(before, policy.legacy_managers) or before
     found += removals(wanted, live, after, deployment.managed_fields)
-    stamped = body["metadata"] | {
-        "uid": deployment.uid,
-        "resourceVersion": deployment.metadata.resource_version,
-    }
-    return Apply(takara, deployment, body | {"metadata": stamped}, found, handed_over, contest)
+    identity = {"uid": deployment.uid, "resourceVersion": deployment.metadata.resource_version}
+    manifest = manifest | {"metadata": manifest["metadata"] | identity}
+    taken_from = legacy_managers_of(deployment.managed_fields, policy.legacy_managers) if handed_over else ()
+    return Apply(takara, deployment, manifest, found, handed_over, taken_from, contest)
 
 
-# ------------------------------------------------------------------ what must be looked up by name
+# ------------------------------------------------------------------ writes that not every pass repeats
+
+
+def _rejected_before(takara: Takara, policy: Policy, now: datetime) -> Verdict | None:
+    """The recorded rejection of this generation, if its next try is not due."""
+    stalled = takara.condition("Stalled")
+    reason, message = stalled.get("reason", ""), stalled.get("message", "")
+    is_rejected = takara.is_recorded and stalled.get("status") == "True" and reason in REJECTED
+    if not is_rejected or rejected_is_due(takara.uid, now, policy.interval):
+        return None
+    return Verdict(Reason(reason), message)
+
+
+def _changed_on_admission(takara: Takara, now: datetime) -> Verdict | None:
+    """The verdict if admission changed the last apply and the backoff is not over; None otherwise."""
+    record = takara.applied.changed_on_admission
+    if record is None or elapsed(record.at, now) >= wait_after(record.times):
+        return None
+    return admission_verdict(record.field)
+
+
+def admission_verdict(field: str) -> Verdict:
+    """The verdict for a field that an apply returned with another value."""
+    return Verdict(
+        Reason.CHANGED_ON_ADMISSION,
+        f"{field} came back from the API server with another value: an admission webhook or policy changes it. Exempt "
+        "this Deployment from it, or ask for the value that it sets.",
+    )
+
+
+# ------------------------------------------------------------------ Deployments to read by name
 
 
 def must_look_up(takara: Takara, policy: Policy, *, certain: bool = False) -> bool:
-    """Whether a Deployment that the list does not hold is asked for by name before deciding.
+    """Whether to read the Deployment by name before the decision, if the list does not contain it.
 
-    The Go operator's Deployments carry no labels, so absence from the list is no proof. Usually the create-only
-    apply finds that out; a Takara that is never to be created, or that was told that there is one, is looked up
-    instead, and so is each where the plan has to be certain before anything is written.
+    The list contains only Deployments with our label; those of the Go operator have no label. Usually the create-only
+    apply finds such a Deployment. The GET is needed if the pass would create nothing, if the recorded status says that
+    a Deployment exists, or if the plan must be exact before the first write. A new Takara needs no GET.
     """
     if takara.deleting:
         return False
-    told = takara.condition("Stalled")
-    blocked = told.get("status") == "True" and str(told.get("reason")) in NOT_OURS
-    leaving = takara.condition("Ready").get("reason") == Reason.DEPLOYMENT_DELETING
+    reason = takara.condition("Ready").get("reason")
+    known = reason in NOT_OURS or reason == Reason.DEPLOYMENT_DELETING
     newer = takara.applied.format > FORMAT and not policy.accept_newer_format
     certain = certain or policy.max_changes is not None
-    return certain or blocked or leaving or newer or takara.paused or policy.problem_of(takara) is not None
+    return certain or known or newer or takara.paused or policy.problem_of(takara) is not None
 
 
 _LEAVING = Verdict(
     Reason.DEPLOYMENT_DELETING,
-    "The Deployment is being deleted; a new one is made when it is gone.",
+    "The Deployment is being deleted; a new one is created when it is gone.",
     stalled=False,
 )
 _NEWER_FORMAT = Verdict(
     Reason.NEWER_FORMAT,
     "A newer takara-sync applied this Deployment. Upgrade this one, or run it with --accept-newer-format.",
 )
-
-
-def _contested(takara: Takara, contest: Contest) -> Verdict | None:
-    return contested_verdict(takara, contest) if contest.left else None
-
-
-def contested_verdict(takara: Takara, contest: Contest) -> Verdict:
-    """What a Takara is told whose replicas are left to another manager."""
-    return Verdict(
-        Reason.REPLICAS_CONTESTED,
-        f"{one_line(contest.holder)[:200]} keeps setting the replicas of the Deployment, so they are left to it. Edit "
-        f"spec.size, or point the autoscaler at Takara {takara.metadata.name} instead of its Deployment.",
-        stalled=False,
-    )

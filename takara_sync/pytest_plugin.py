@@ -1,6 +1,6 @@
-"""The fixture `takara_cluster`: an embedded cluster for tests of one's own code. Loaded by pytest's entry point.
+"""The fixture `takara_cluster`: an embedded cluster for tests of your own code. pytest loads it by an entry point.
 
-Nothing heavy is imported until the fixture is used.
+The large imports happen when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ROOTS = {
 
 
 class TakaraCluster:
-    """An embedded cluster with a Takara API and Deployments, their controllers included.
+    """An embedded cluster with Takaras and Deployments, and with the controllers of Kubernetes.
 
-    `url` and `kubeconfig` lead there, for a client, a command or kubectl; `simulator` is the thing itself.
+    url, kubeconfig: the address, for a client, a command or kubectl. simulator: the cluster itself.
     """
 
     def __init__(self, simulator: Simulator, kubeconfig: Path) -> None:
@@ -36,15 +36,18 @@ class TakaraCluster:
         kubeconfig.write_text(simulator.kubeconfig())
 
     def create(self, body: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
-        """Create a Takara, Deployment or Pod. Raises AssertionError with the server's words where it is refused."""
+        """Create a Takara, Deployment or Pod.
+
+        If the server rejects it, this raises AssertionError with the message of the server. So do all methods here.
+        """
         return self._call("POST", _ROOTS[body["kind"]].format(namespace), body)
 
     def patch(self, kind: str, name: str, body: dict[str, Any], namespace: str = "default") -> dict[str, Any]:
-        """Merge `body` into an object."""
+        """Change an object by a merge patch (RFC 7386) and return it."""
         return self._call("PATCH", f"{_ROOTS[kind].format(namespace)}/{name}", body, "application/merge-patch+json")
 
     def get(self, kind: str, name: str, namespace: str = "default") -> dict[str, Any]:
-        """One object. Raises AssertionError where there is none."""
+        """One object. Raises AssertionError if it does not exist."""
         return self._call("GET", f"{_ROOTS[kind].format(namespace)}/{name}")
 
     def list(self, kind: str, namespace: str = "default") -> list[dict[str, Any]]:
@@ -53,6 +56,7 @@ class TakaraCluster:
         return found
 
     def delete(self, kind: str, name: str, namespace: str = "default") -> None:
+        """Delete an object; `settle` deletes its dependents (garbage collection)."""
         self._call("DELETE", f"{_ROOTS[kind].format(namespace)}/{name}")
 
     def sync(self, policy: Policy | None = None) -> Report:
@@ -62,25 +66,21 @@ class TakaraCluster:
         return sync_once(KubeCluster.connect(kubeconfig=str(self.kubeconfig)), policy or Policy())
 
     def settle(self) -> None:
-        """Let the controllers do what they will do: pods start, garbage is collected."""
+        """Run the controllers until nothing changes: pods start, garbage is collected."""
         self.simulator.settle()
 
     def _call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> dict[str, Any]:
-        import msgspec  # noqa: PLC0415 - not before it is used
+        from takara_sync.simulator import Request  # noqa: PLC0415 - not before it is used
 
-        from takara_sync.simulator import Request  # noqa: PLC0415
-
-        headers = {"content-type": content_type, "authorization": "Bearer test"}
-        sent = b"" if body is None else msgspec.json.encode(body)
-        answer = self.simulator.handle(Request(method, path, {}, headers, sent))
+        answer = self.simulator.handle(Request.of(method, path, body, content_type=content_type, user="test"))
         assert answer.status < 300, f"{method} {path}: {answer.body.decode()}"  # noqa: PLR2004 - not a success
-        found: dict[str, Any] = msgspec.json.decode(answer.body)
+        found: dict[str, Any] = answer.json()
         return found
 
 
 @pytest.fixture
 def takara_cluster(tmp_path: Path) -> Iterator[TakaraCluster]:
-    """An embedded cluster of this test's own, on a free port of the loopback address."""
+    """An embedded cluster for one test, on a free port of the loopback address."""
     from takara_sync.simulator import Simulator, Store  # noqa: PLC0415 - not before it is used
 
     with Simulator(Store()) as simulator:

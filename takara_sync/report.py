@@ -1,4 +1,4 @@
-"""What a pass did, in past participles that complete "Deployment ns/x was ...". Pure."""
+"""The report of a pass: the result of each Takara, the JSON form and the exit code. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from takara_sync.changes import Change
-from takara_sync.errors import ObjectError, PassStopped, TakaraSyncError
+from takara_sync.conditions import Reason
+from takara_sync.diff import Change
+from takara_sync.errors import CutShort, ObjectError, PassStopped, TakaraSyncError
 from takara_sync.objects import Key
-from takara_sync.reasons import one_line
+from takara_sync.text import one_line
 
-SCHEMA: Literal["takara-sync/report/v1"] = "takara-sync/report/v1"
-_VALUE_MAX = 80  # characters of a value in a line for people
+SCHEMA: Literal["takara-sync/report/v2"] = "takara-sync/report/v2"
+_VALUE_MAX = 80  # characters of a value in a line of text
 
 
 class Exit(IntEnum):
@@ -34,13 +35,13 @@ class Exit(IntEnum):
 
 
 class Result(StrEnum):
-    """What became of one Takara."""
+    """The result of a pass for one Takara: "Deployment ns/x was ..."."""
 
     CREATED = "created"
     UPDATED = "updated"
     TAKEN_OVER = "taken over"
     UNCHANGED = "unchanged"
-    SKIPPED = "skipped"  # on purpose: being deleted, paused, gone meanwhile
+    SKIPPED = "skipped"  # on purpose: being deleted, paused, not found
     CONTESTED = "contested"
     INVALID = "invalid"
     BLOCKED = "blocked"
@@ -49,38 +50,49 @@ class Result(StrEnum):
 
 
 CHANGED = frozenset({Result.CREATED, Result.UPDATED, Result.TAKEN_OVER})
-NEEDS_A_PERSON = frozenset({Result.INVALID, Result.BLOCKED})
+_WERE = {Result.FAILED: "failed", Result.NOT_REACHED: "were not reached"}
 
 
 class Outcome(Struct, frozen=True):
     """One Takara's line of the report.
 
-    `told`: its status was written. `bug`: takara-sync is to blame. `ready`: Ready, Stalled or Progressing, as its
-    status says; empty where the pass did not come that far.
+    status_written: whether this pass wrote the status. bug: whether the cause is a bug. ready: Ready, Stalled or
+    Progressing, as in the status; empty if the pass did not get so far.
     """
 
     key: Key
     result: Result
-    reason: str = ""
+    reason: Reason | Literal[""] = ""
     message: str = ""
     changes: tuple[Change, ...] = ()
-    told: bool = False
+    status_written: bool = False
     bug: bool = False
     ready: str = ""
 
     @property
+    def needs_a_person(self) -> Literal["", "blocked", "invalid"]:
+        """`blocked` or `invalid`; empty if neither."""
+        if self.result == Result.INVALID:
+            return "invalid"
+        return "blocked" if self.result == Result.BLOCKED or self.reason == Reason.CHANGED_ON_ADMISSION else ""
+
+    @property
+    def has_failed(self) -> bool:
+        return self.result == Result.FAILED
+
+    @property
     def detail(self) -> str:
-        """What is to be said behind the result, in one line: the changes, and why it is not simply done."""
+        """One line after the result: the changes, and the reason with its message."""
         parts = [describe(change) for change in self.changes]
-        if self.message and self.result not in CHANGED:
+        if self.message:
             parts.append(f"{self.reason}: {self.message}")
         return one_line("; ".join(parts))
 
 
 class Report(Struct, frozen=True):
-    """What a pass did, or with `dry_run` would have done. Outcomes are sorted by key.
+    """What a pass did, or with dry_run would have done. Outcomes are sorted by key.
 
-    `error`: why it stopped, None where it went to its end.
+    error: why the pass stopped; None if it completed. next_start: the Takara with which the next pass should begin.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -88,6 +100,7 @@ class Report(Struct, frozen=True):
     seconds: float
     error: PassStopped | None = None
     dry_run: bool = False
+    next_start: Key | None = None
 
     @property
     def counts(self) -> Mapping[Result, int]:
@@ -95,7 +108,7 @@ class Report(Struct, frozen=True):
 
     @property
     def exit(self) -> Exit:
-        """The exit code. What stopped the pass wins over a cut, that over a failure, that over a block."""
+        """The exit code. A bug comes first, then the error of the pass, not reached, failed, and blocked."""
         results = set(self.counts)
         if any(outcome.bug for outcome in self.outcomes):
             return Exit.BUG
@@ -105,28 +118,26 @@ class Report(Struct, frozen=True):
             return Exit.CUT_SHORT
         if Result.FAILED in results:
             return Exit.FAILED
-        return Exit.BLOCKED if results & NEEDS_A_PERSON else Exit.OK
+        return Exit.BLOCKED if any(outcome.needs_a_person for outcome in self.outcomes) else Exit.OK
 
     def raise_for_failure(self) -> None:
-        """Raise what a caller must not overlook: the error that stopped the pass, or the first failure.
+        """Raise for every exit code but 0 and 6 (blocked or invalid Takaras).
 
         Raises:
-            PassStopped: the pass did not go to its end.
-            ObjectError: at least one Takara failed; the message counts them. Blocked ones raise nothing.
+            PassStopped: the error of the pass; CutShort also if the pass did not reach every Takara.
+            ObjectError: at least one Takara failed; the message counts them and names the first.
         """
         if self.error is not None:
             raise self.error
-        failed = [outcome for outcome in self.outcomes if outcome.result == Result.FAILED]
-        if failed:
-            first = failed[0]
-            raise ObjectError(
-                f"{len(failed)} of {len(self.outcomes)} Takaras failed, first {first.key}: {first.message}"
-            )
+        for result, error in ((Result.FAILED, ObjectError), (Result.NOT_REACHED, CutShort)):
+            if found := [outcome for outcome in self.outcomes if outcome.result == result]:
+                what = f"{len(found)} of {len(self.outcomes)} Takaras {_WERE[result]}"
+                raise error(f"{what}, first {found[0].key}: {found[0].message}")
 
     def empty_of(self, namespaces: Iterable[str]) -> tuple[str, ...]:
-        """Those of these namespaces that hold no Takara: it may not be the place that was meant.
+        """The given namespaces without a Takara: perhaps a mistyped name.
 
-        None where the pass stopped: nothing is known of them then.
+        Empty if the pass stopped, because it may not have read them.
         """
         return (
             () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
@@ -135,7 +146,7 @@ class Report(Struct, frozen=True):
     def document(self, code: Exit | None = None, namespaces: Iterable[str] = ()) -> ReportDocument:
         """The versioned form of `-o json`.
 
-        `code`: the exit code of the process, where it is not that of the report. `namespaces`: those that were asked.
+        code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
         """
         return ReportDocument(
             schema=SCHEMA,
@@ -159,7 +170,7 @@ class Report(Struct, frozen=True):
 
 
 class ErrorDocument(Struct, frozen=True):
-    """What stopped the pass. `hint` says what to do next."""
+    """The error that stopped the pass. `hint` says what to do next."""
 
     kind: str
     message: str
@@ -180,10 +191,10 @@ class OutcomeDocument(Struct, frozen=True, rename="camel"):
 
 
 class ReportDocument(Struct, frozen=True, rename="camel"):
-    """One pass. `started` is RFC 3339 in UTC; `counts` are by result, those of 0 left out; `emptyNamespaces` are those
-    of the namespaces asked for that hold no Takara."""
+    """One pass. `started` is RFC 3339 in UTC. `counts` has the number of Takaras by result, without zeros.
+    `emptyNamespaces` has the namespaces of --namespace without a Takara."""
 
-    schema: Literal["takara-sync/report/v1"]
+    schema: Literal["takara-sync/report/v2"]
     exit: int
     error: ErrorDocument | None
     started: str
@@ -207,7 +218,7 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
         outcome.reason,
         outcome.message,
         outcome.ready,
-        outcome.told,
+        outcome.status_written,
         outcome.changes,
     )
 
@@ -225,7 +236,7 @@ def summary(report: Report) -> str:
 
 
 def describe(change: Change) -> str:
-    """`spec.replicas 7 -> 3 (set by kubectl, subresource scale)`; nobody is named where nobody else holds it."""
+    """`spec.replicas 7 -> 3 (set by kubectl, subresource scale)`; without a name if no other manager owns it."""
     through = f", subresource {change.subresource}" if change.subresource else ""
     when = f", {change.time}" if change.time else ""
     who = f" (set by {change.manager}{through}{when})" if change.manager else ""
@@ -233,7 +244,7 @@ def describe(change: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """A value as people write it: a text as it is, `none` where there is nothing, anything else as JSON."""
+    """A value in plain form: a string unchanged, `none` for no value, anything else as JSON."""
     text = (
         value if isinstance(value, str) and value else "none" if value is None else msgspec.json.encode(value).decode()
     )

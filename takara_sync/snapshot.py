@@ -1,57 +1,56 @@
-"""Everything the decisions rest on, read before anything is written."""
+"""The reads of a pass: all objects for the decisions, before the first write."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from takara_sync.claims import controlled_by
 from takara_sync.cluster import Cluster
+from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError
-from takara_sync.objects import NAME, Deployment, Key, Snapshot, Takara
+from takara_sync.objects import NAME, Deployment, Snapshot, Takara
+from takara_sync.ownership import controlled_by
 from takara_sync.plan import Policy, must_look_up
 
 
-def read(cluster: Cluster, policy: Policy, pool: ThreadPoolExecutor, *, certain: bool = False) -> Snapshot:
-    """Everything the decisions rest on; `certain`: every Deployment that is not in the list is looked up by name.
+def read(cluster: Cluster, policy: Policy, deadline: Deadline, workers: int, *, certain: bool = False) -> Snapshot:
+    """Read the lists, and by name Deployments that may be missing there. certain: read every missing one by name.
 
     Raises:
-        PassStopped: any list of it cannot be had.
+        PassStopped: a list failed.
     """
-    deployments = cluster.deployments()
-    takaras = cluster.takaras()  # last: the freshest desire
+    deployments = cluster.deployments(deadline)
+    takaras = cluster.takaras(deadline)  # last, so that the spec is newer
     known = {deployment.key: deployment for deployment in deployments.items}
     unread = {key: f"Deployment {key} could not be read: {why}" for key, why in deployments.unread.items()}
-    certain = certain or not all(NAME.fullmatch(key.name) for key in unread)  # it may be anybody's that has no name
+    certain = certain or not all(NAME.fullmatch(key.name) for key in unread)  # without a name: any Takara's
     missing = [takara for takara in takaras.items if takara.key not in known and takara.key not in unread]
-    unlisted = [takara for takara in missing if must_look_up(takara, policy, certain=certain)]
-    fresh: dict[Key, Takara] = {}
-    for takara, found in pool.map(lambda takara: _look_up(cluster, policy, takara), unlisted):
-        fresh[takara.key] = takara
-        if isinstance(found, Deployment):
-            known[takara.key] = found
-        elif isinstance(found, str):
-            unread[takara.key] = found
-    wanted = {takara.key for takara in takaras.items}
-    concerned = {key: why for key, why in unread.items() if key in wanted}
-    items = tuple(fresh.get(takara.key, takara) for takara in takaras.items)
-    return Snapshot(items, known, concerned | dict(takaras.unread))
+    items = {takara.key: takara for takara in takaras.items}
+    if unlisted := [takara for takara in missing if must_look_up(takara, policy, certain=certain)]:
+        with ThreadPoolExecutor(workers, "takara-sync") as pool:
+            found = pool.map(lambda takara: _look_up(cluster, policy, takara, deadline), unlisted)
+            for takara, deployment in found:
+                items[takara.key] = takara
+                if isinstance(deployment, Deployment):
+                    known[takara.key] = deployment
+                elif deployment is not None:
+                    unread[takara.key] = deployment
+    concerned = {key: why for key, why in unread.items() if key in items}
+    return Snapshot(tuple(items.values()), known, concerned | dict(takaras.unread))
 
 
-def _look_up(cluster: Cluster, policy: Policy, takara: Takara) -> tuple[Takara, Deployment | str | None]:
-    """One Deployment by name, or why it could not be had: a failure costs this Takara only, and is no absence.
+def _look_up(
+    cluster: Cluster, policy: Policy, takara: Takara, deadline: Deadline
+) -> tuple[Takara, Deployment | str | None]:
+    """One Deployment by name, or why it could not be read. A failure affects only this Takara, and is not "not found".
 
-    Where there is something to apply, the Takara is read once more behind it: its desire has to be the fresher one.
+    If the Deployment may be applied, re-read the Takara afterwards: an older size must not replace a size that another
+    pass applied between the two reads.
     """
     try:
-        cluster.deadline.check()
-        found = cluster.deployment(takara.key)
-        if found is not None and controlled_by(found, takara) and not _is_left_alone(takara, policy):
-            again = cluster.takara(takara.key)
-            takara = again if again is not None and again.uid == takara.uid else takara
+        found = cluster.deployment(takara.key, deadline)
+        if found is not None and controlled_by(found, takara) and not takara.paused and not policy.problem_of(takara):
+            fresh = cluster.takara(takara.key, deadline)
+            takara = fresh if fresh is not None and fresh.uid == takara.uid else takara
     except ObjectError as error:
         return takara, f"Deployment {takara.key} could not be read: {error}"
     return takara, found
-
-
-def _is_left_alone(takara: Takara, policy: Policy) -> bool:
-    return takara.paused or policy.problem_of(takara) is not None

@@ -1,4 +1,4 @@
-"""The status that a Takara should have, given what was observed, and the patch that gets it there. Pure."""
+"""The status that a Takara should have, and the JSON patch for it. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 import msgspec
 
-from takara_sync.contest import rfc3339
+from takara_sync.conditions import Reason, Verdict
 from takara_sync.desired import label_value, selector_text
-from takara_sync.fields import canonical
 from takara_sync.objects import Applied, Deployment, Key, Pod, Takara
-from takara_sync.reasons import Reason, Verdict, one_line
+from takara_sync.text import canonical, one_line, rfc3339
 
 NODES_MAX = 1000
-_NAME_MAX = 252  # of a ReplicaSet, hash and dash not counted; the Deployment controller cuts the name there
+_NAME_MAX = 252  # of name and hash in the name of a ReplicaSet; the Deployment controller shortens the name
 
 Json = dict[str, Any]
 _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
@@ -25,10 +24,10 @@ _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
 
 
 def nodes_of(pods: Iterable[Pod], takaras: Iterable[Takara]) -> dict[Key, list[str]]:
-    """The sorted pod names of each Takara's own Deployment; pods being deleted and strays are not counted.
+    """The sorted names of the pods of each Takara's Deployment, without pods that are being deleted and strays.
 
-    A stray has the right labels but was not made by the Deployment's ReplicaSet, whose name is
-    the Deployment's and the hash that is also its pods' label `pod-template-hash`.
+    A stray has the right labels, but its controller is not a ReplicaSet of the Deployment. The name of such a
+    ReplicaSet is the name of the Deployment, a dash, and the label `pod-template-hash` of its pods.
     """
     by_label = {(t.metadata.namespace, label_value(t.metadata.name)): t.key for t in takaras}
     names: dict[Key, set[str]] = {}
@@ -66,8 +65,11 @@ def status_for(
     verdict: Verdict | None = None,
     applied: Applied | None = None,
 ) -> Json:
-    """The keys of the status that are ours, in full. `verdict` overrules what the Deployment's status says;
-    `applied` is what this pass's apply left behind, None where it made none."""
+    """All keys of the status that takara-sync owns.
+
+    verdict: overrides the conditions derived from the Deployment. applied: the record of this pass's apply; None if it
+    did not apply.
+    """
     if verdict is None:
         verdict = _observed(takara, deployment)
     recorded = {} if applied is None else {"deployment": msgspec.to_builtins(applied)}
@@ -82,7 +84,7 @@ def status_for(
 
 
 def _observed(takara: Takara, deployment: Deployment | None) -> Verdict:
-    """What the Deployment's own status says. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status"""
+    """The verdict from the status of the Deployment. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status"""
     if deployment is not None and _complete(deployment, takara.size):
         return Verdict(Reason.READY, f"All {takara.size} replicas are up to date and available.", stalled=False)
     if takara.paused:
@@ -92,7 +94,7 @@ def _observed(takara: Takara, deployment: Deployment | None) -> Verdict:
             stalled=False,
         )
     if deployment is None:
-        return Verdict(Reason.PROGRESSING, "The Deployment is not there yet.", stalled=False)
+        return Verdict(Reason.PROGRESSING, "The Deployment does not exist yet.", stalled=False)
     progress = deployment.status.condition("Progressing")
     if progress and progress.status == "False" and progress.reason == Reason.PROGRESS_DEADLINE_EXCEEDED:
         return Verdict(
@@ -123,13 +125,13 @@ def _complete(deployment: Deployment, size: int) -> bool:
 
 
 def _conditions(takara: Takara, verdict: Verdict, now: datetime) -> list[Json]:
-    """Ready and Stalled as they should be; conditions of other types as they are."""
+    """The conditions Ready and Stalled, and the unchanged conditions of other types."""
     ready = "True" if verdict.reason == Reason.READY else "False"
     ours = [_condition(takara, "Ready", ready, verdict, now)]
     if verdict.stalled:
         ours.append(_condition(takara, "Stalled", "True", verdict, now))
     else:
-        nothing = Verdict(Reason.NOT_STALLED, "Nothing waits for a person.", stalled=False)
+        nothing = Verdict(Reason.NOT_STALLED, "Nobody has to act.", stalled=False)
         ours.append(_condition(takara, "Stalled", "False", nothing, now))
     return ours + _others(takara)
 
@@ -137,7 +139,7 @@ def _conditions(takara: Takara, verdict: Verdict, now: datetime) -> list[Json]:
 def _condition(takara: Takara, kind: str, status: str, verdict: Verdict, now: datetime) -> Json:
     was = takara.condition(kind)
     since = was.get("lastTransitionTime")
-    moved = was.get("status") != status or not isinstance(since, str)
+    moved = was.get("status") != status or since is None
     return {
         "type": kind,
         "status": status,
@@ -149,8 +151,8 @@ def _condition(takara: Takara, kind: str, status: str, verdict: Verdict, now: da
 
 
 def _others(takara: Takara) -> list[Json]:
-    """The conditions of other types; one that the schema would refuse, or a second of its type, is dropped."""
-    conditions = takara.told.get("conditions")
+    """The conditions of other types, without duplicates and without those that the schema would reject."""
+    conditions = takara.recorded_status.get("conditions")
     found: dict[str, Json] = {}
     for condition in conditions if isinstance(conditions, list) else ():
         whole = isinstance(condition, dict) and all(isinstance(condition.get(name), str) for name in _CONDITION_TEXTS)
@@ -160,7 +162,7 @@ def _others(takara: Takara) -> list[Json]:
 
 
 def readiness(status: Json) -> str:
-    """`Ready`, `Stalled`, or `Progressing` for anything in between."""
+    """`Ready`, `Stalled`, or else `Progressing`."""
     true = {condition["type"] for condition in status["conditions"] if condition["status"] == "True"}
     return next((kind for kind in ("Ready", "Stalled") if kind in true), "Progressing")
 
@@ -169,15 +171,17 @@ def readiness(status: Json) -> str:
 
 
 def patch_for(takara: Takara, wanted: Mapping[str, Any]) -> list[Json]:
-    """The JSON patch (RFC 6902) from the status as read to `wanted`; empty where nothing differs.
+    """The JSON patch (RFC 6902) from the recorded status to `wanted`; empty if nothing differs.
 
-    It holds only for the very object it was decided on, so that nobody's condition is lost: uid, generation and
-    resourceVersion are tested. The old values themselves are not: the server compares a tested text byte by byte
-    as JSON, and there "&" and "\\u0026" differ.
+    It tests uid, generation and resourceVersion, so that it changes only the version that was read, and no condition of
+    another program is lost. It does not test the old values: the server compares the JSON text of strings, in which "&"
+    and "\\u0026" differ.
     """
-    told = takara.told
+    recorded = takara.recorded_status
     differing = {
-        key: value for key, value in wanted.items() if key not in told or canonical(told[key]) != canonical(value)
+        key: value
+        for key, value in wanted.items()
+        if key not in recorded or canonical(recorded[key]) != canonical(value)
     }
     if not differing:
         return []

@@ -14,6 +14,7 @@ import urllib3
 
 from tests.control_plane.workloads import settle
 from tests.server import CommandError, Request
+from tests.support.takaras import takara
 
 if TYPE_CHECKING:
     from tests.control_plane.server import ControlPlane
@@ -30,15 +31,6 @@ def create(server: ControlPlane, path: str, body: dict[str, Any]) -> dict[str, A
     assert answer.status == 201, answer.body
     created: dict[str, Any] = answer.body
     return created
-
-
-def takara(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "maho.takara.org/v1alpha1",
-        "kind": "Takara",
-        "metadata": {"name": name},
-        "spec": {"size": 1},
-    }
 
 
 def deployment(name: str, **metadata: Any) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def test_a_surprise_is_loud(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env={"HOME": str(tmp_path)}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 70
-    assert "404" in done.stderr
+    assert "Deployments changed: ['example-takara', 'takara-busybox'], not []" in done.stderr
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.command import run
+
 if TYPE_CHECKING:
     from tests.server import Request, Server
 
@@ -68,15 +70,23 @@ class Tool:
         scope = ("-n", self.namespace) if self.namespace else ()
         return [COMMAND, *args, *scope, "-o", "json"]
 
+    def started(self, *args: str) -> subprocess.Popen[str]:
+        """The command as a process that runs; the caller ends it."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self.args(*args), env=self.environment(), stdout=pipe, stderr=pipe, text=True)
+
     def once(self, *args: str) -> Pass:
         """Run `takara-sync once`; the requests are those of this run, by the server's own account."""
         seen = len(self.server.requests(self.user))
-        done = subprocess.run(
-            self.args("once", *args), env=self.environment(), capture_output=True, text=True, check=False, timeout=120
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        assert self.user.token not in done.stdout + done.stderr
-        return Pass(done.returncode, done.stdout, done.stderr, self.server.requests(self.user)[seen:])
+        code, stdout, stderr = self._run("once", *args)
+        assert "Traceback" not in stderr, stderr
+        assert self.user.token not in stdout + stderr
+        return Pass(code, stdout, stderr, self.server.requests(self.user)[seen:])
+
+    def _run(self, *args: str) -> tuple[int, str, str]:
+        with self.started(*args) as process:
+            stdout, stderr = process.communicate(timeout=120)
+        return process.returncode, stdout, stderr
 
     def converge(self, *args: str) -> Pass:
         """`once`, which has to end well."""
@@ -91,3 +101,10 @@ class Tool:
         assert sorted(done.lists) == ["deployments", "pods", "takaras"]
         assert len(done.requests) == 3
         return done
+
+
+class Called(Tool):
+    """The same command called in this process, one at a time: where the process is not the subject."""
+
+    def _run(self, *args: str) -> tuple[int, str, str]:
+        return run(*self.args(*args)[1:], env=self.environment())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.support.takaras import takara as takara  # noqa: PLC0414 - the tests of a world need both
+
 if TYPE_CHECKING:
     from tests.server import Server
 
@@ -12,15 +14,6 @@ Json = dict[str, Any]
 GO_OPERATOR = "takara-operator"
 _APPS = "/apis/apps/v1/namespaces"
 _MAHO = "/apis/maho.takara.org/v1alpha1/namespaces"
-
-
-def takara(name: str, size: Any = 1, **spec: Any) -> Json:
-    return {
-        "apiVersion": "maho.takara.org/v1alpha1",
-        "kind": "Takara",
-        "metadata": {"name": name},
-        "spec": {"size": size} | spec,
-    }
 
 
 class World:

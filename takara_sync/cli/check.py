@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
-from takara_sync.cli.documents import CheckDocument, CheckedDocument
-from takara_sync.cli.output import json_line, write
-from takara_sync.cli.render import fitted, style_of
+from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.cluster import Deadline
-from takara_sync.errors import ObjectError, PassStopped, Unreadable
-from takara_sync.kube.answers import NotServed, Request
+from takara_sync.deadline import Deadline
+from takara_sync.errors import ApiNotServed, ObjectError, PassStopped, Unreadable
 from takara_sync.kube.api import Api
+from takara_sync.kube.response import Request
 from takara_sync.objects import GROUP, PLURAL
-from takara_sync.reasons import one_line
-from takara_sync.report import Exit, error_document
+from takara_sync.report import ErrorDocument, Exit, error_document
+from takara_sync.text import one_line
 
 log = logging.getLogger("takara_sync")
 
@@ -49,42 +46,60 @@ RIGHTS = (
 """Exactly what a pass needs; k8s/base grants these and no more."""
 
 
-class _Version(Struct, frozen=True, rename="camel"):
+# ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
+
+
+class CheckedDocument(Struct, frozen=True):
+    """One check."""
+
+    what: str
+    ok: bool
+    detail: str = ""
+
+
+class CheckDocument(Struct, frozen=True):
+    """Every check. `exit` is the exit code."""
+
+    schema: Literal["takara-sync/check/v1"]
+    exit: int
+    error: ErrorDocument | None
+    server: str
+    checks: tuple[CheckedDocument, ...]
+
+
+# ------------------------------------------------------------------ the command
+
+
+class _Version(Struct, rename="camel"):
     git_version: str = ""
 
 
-class _ReviewStatus(Struct, frozen=True):
-    allowed: bool = False
-
-
-class _Review(Struct, frozen=True):
-    status: _ReviewStatus = _ReviewStatus()
+class _Review(Struct):
+    status: dict[str, Any]
 
 
 def run(settings: Settings, stop: Stop) -> Exit:
-    """Print what was found; 1 where something is missing, 3 where the server cannot be asked.
+    """Print the checks; 1 where something is missing, 3 where the server cannot be asked.
 
     Raises:
         ConfigurationError: there are no usable credentials.
     """
     api = api_of(settings, stop)
-    deadline = Deadline(settings.pass_timeout)
-    stop.watch(deadline)
-    version, error = "", None
-    checks: tuple[CheckedDocument, ...] = ()
+    deadline = stop.watch(Deadline(settings.pass_timeout))
+    version, checks, error = "", tuple[CheckedDocument, ...](), None
     try:
-        version, checks = _looked_at(api, deadline, settings)
-        code = Exit.OK if all(check.ok for check in checks) else Exit.FAILED
+        version, checks = _checks(api, deadline, settings)
     except PassStopped as stopped:
         error = stopped
         log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
-        code = Exit(error.exit_code)
-    _print(CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks), settings.output)
+    code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
+    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
+    show(document, settings.output, _lines(document, api.source), error)
     return code
 
 
-def _looked_at(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
-    """The server's version, and each thing that was looked at. Raises PassStopped where it cannot be asked."""
+def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
+    """The server's version and every check. Raises PassStopped where the server cannot be asked."""
     hint = "Is the API server up, and is its address in the kubeconfig right?"
     asked = [(right, place) for place in settings.namespace or ("",) for right in RIGHTS]
     try:
@@ -95,50 +110,40 @@ def _looked_at(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, t
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Unreadable(f"The server's answer is none of an API server: {error}", hint) from error
+        raise Unreadable(f"The response is not from an API server: {error}", hint) from error
 
 
 def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     what = f"{PLURAL}.{GROUP}/v1alpha1 is served"
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
-    except NotServed:
+    except ApiNotServed:
         return CheckedDocument(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
     return CheckedDocument(what, ok=True)
 
 
 def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> CheckedDocument:
     """https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/"""
-    attributes = {"verb": right.verb, "group": right.group, "resource": right.resource}
-    if right.subresource:
-        attributes["subresource"] = right.subresource
-    if namespace:
-        attributes["namespace"] = namespace
     body = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes},
+        "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}},
     }
     request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
-    allowed = msgspec.json.decode(api.send(request, deadline), type=_Review).status.allowed
-    resource = "/".join(part for part in (right.resource, right.subresource) if part)
-    qualified = f"{resource}.{right.group}" if right.group else resource
-    where = f"in namespace {namespace}" if namespace else "in all namespaces"
-    detail = "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base"
-    return CheckedDocument(f"may {right.verb} {qualified} {where}", ok=allowed, detail=detail)
+    review = msgspec.json.decode(api.send(request, deadline), type=_Review)
+    resource = f"{right.resource}/{right.subresource}".rstrip("/")
+    qualified = f"{resource}.{right.group}".rstrip(".")
+    what = f"may {right.verb} {qualified} in {f'namespace {namespace}' if namespace else 'all namespaces'}"
+    if review.status.get("allowed") is True:
+        return CheckedDocument(what, ok=True)
+    return CheckedDocument(what, ok=False, detail="not allowed; bind the Role or ClusterRole of k8s/base")
 
 
-def _print(document: CheckDocument, output: str) -> None:
-    write(json_line(document) + "\n" if output == "json" else "".join(_text(document)))
-
-
-def _text(document: CheckDocument) -> Iterator[str]:
-    style = style_of(sys.stdout)
+def _lines(document: CheckDocument, source: str) -> Iterator[str]:
+    """source: the kubeconfig, the context and its namespace, and the address."""
     if document.server:
-        yield f"server: {one_line(document.server)}\n"
+        yield f"server: {one_line(document.server)}"
+    yield fitted(f"using: {one_line(source)}", indent=0)
     for check in document.checks:
-        verdict = style("ok     ", "green") if check.ok else style("missing", "red")
-        lines = fitted(f"{check.what}: {check.detail}" if check.detail else check.what, sys.stdout, indent=9)
-        yield f"{verdict}  {lines}\n"
-    if document.error is not None:
-        yield one_line(f"error: {document.error.message}. {document.error.hint}") + "\n"
+        result = style("ok     ", "green") if check.ok else style("missing", "red")
+        yield f"{result}  {fitted(f'{check.what}: {check.detail}' if check.detail else check.what, indent=9)}"

@@ -5,40 +5,38 @@ from __future__ import annotations
 from takara_sync import __version__
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.cluster import Deadline
+from takara_sync.deadline import Deadline
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
-from takara_sync.kube.credentials import PLUGIN_SECONDS
+from takara_sync.kube.connection import PLUGIN_SECONDS
 from takara_sync.plan import Policy
 
 
-def api_of(settings: Settings, stop: Stop) -> Api:
-    """The connection that lives as long as the process.
+def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
+    """A connection. before: the context of an earlier one, to be used again while the kubeconfig has it.
 
     Raises:
         ConfigurationError: there are no usable credentials.
         CutShort: somebody asked for the end while a credential plugin was at work, or it took too long.
     """
-    import kubernetes.config.kube_config  # noqa: F401, PLC0415 - else its loading would pass for a plugin that waits
+    import kubernetes.client  # noqa: F401, PLC0415 - else its loading would pass for a plugin that waits
 
-    deadline = Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))
-    stop.watch(deadline)
     return Api.connect(
         settings.kubeconfig,
         settings.context,
         connections=settings.concurrency,
         request_timeout=settings.request_timeout,
         user_agent=f"takara-sync/{__version__}",
-        deadline=deadline,
+        before=before,
+        deadline=stop.watch(Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))),
     )
 
 
-def cluster_of(settings: Settings, api: Api, deadline: Deadline, *, server_dry_run: bool = False) -> KubeCluster:
+def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:
     return KubeCluster(
         api,
         namespaces=settings.namespace,
         selector=settings.selector or "",
-        deadline=deadline,
         server_dry_run=server_dry_run,
     )
 

@@ -1,7 +1,7 @@
-"""A dead-man's switch: somebody elsewhere is told that a pass began, and how it ended.
+"""A dead-man's switch: a server elsewhere hears that a pass began, and how it ended.
 
-Nothing of it changes a pass: it is sent from a thread of its own, has little time, and its failure is one WARNING
-that does not show the URL, which is a secret.
+A heartbeat changes no pass: it is sent from a thread of its own, a pass waits for it for a second at most, and its
+failure is one WARNING that does not show the URL, which is a secret.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from takara_sync.report import Exit
 
 log = logging.getLogger("takara_sync")
 
-_SECONDS = 3.0
+WAIT = 1.0  # seconds, the most that a pass or the end of the process is delayed
+_SECONDS = 3.0  # of one try
 _TRIES = 2
+_QUEUED = 2  # calls that wait for one in hand: the start and the end of a pass
 
 
 class Heartbeat:
@@ -24,7 +26,7 @@ class Heartbeat:
 
     def __init__(self, url: str | None) -> None:
         self._url = url
-        self._calls: queue.SimpleQueue[tuple[str, str, threading.Event]] = queue.SimpleQueue()
+        self._calls: queue.Queue[tuple[str, str, threading.Event]] = queue.Queue(_QUEUED)
         if url:
             threading.Thread(target=self._work, name="heartbeat", daemon=True).start()
 
@@ -33,22 +35,24 @@ class Heartbeat:
         self._call("start", "")
 
     def end(self, code: Exit, summary: str) -> None:
-        """Say how the pass ended, with `summary` as the body; waits until that is said, a few seconds at most."""
-        self._call("" if code == Exit.OK else "fail", summary).wait(2 * _TRIES * _SECONDS)
+        """Say how the pass ended, with `summary` as the body; waits until that is sent, but no longer than WAIT."""
+        sent = self._call("" if code == Exit.OK else "fail", summary)
+        if not sent.wait(WAIT):
+            log.warning("the heartbeat was not answered within %g s; the pass goes on without it", WAIT)
 
     def _call(self, suffix: str, body: str) -> threading.Event:
-        done = threading.Event()
-        if self._url:
-            self._calls.put((_with_suffix(self._url, suffix), body, done))
+        sent = threading.Event()
+        if self._url and not self._calls.full():
+            self._calls.put((_with_suffix(self._url, suffix), body, sent))
         else:
-            done.set()
-        return done
+            sent.set()  # a call behind two that are not answered would come too late to say anything
+        return sent
 
     def _work(self) -> None:
         while True:
-            url, body, done = self._calls.get()
+            url, body, sent = self._calls.get()
             _post(url, body)
-            done.set()
+            sent.set()
 
 
 def _with_suffix(url: str, suffix: str) -> str:

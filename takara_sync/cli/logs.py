@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from takara_sync.reasons import one_line
+from takara_sync.text import one_line
 
 _FIELDS = ("takara", "result", "changes", "exit", "counts", "seconds", "needs")
 """What our own log calls give as `extra`."""
@@ -37,7 +37,7 @@ class JsonFormatter(logging.Formatter):
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - somebody's log call with the wrong arguments is still a line
+    except Exception:  # noqa: BLE001 - a log call with the wrong arguments still becomes a line
         return f"{record.msg} {record.args}"
 
 

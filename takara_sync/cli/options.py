@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import os
-import reprlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NoReturn, get_origin
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
 from takara_sync import __version__
 from takara_sync.cli.settings import Settings
-from takara_sync.cli.sources import Given, flag_of
+from takara_sync.cli.sources import flag_of, source_of
 from takara_sync.errors import ConfigurationError
-from takara_sync.reasons import one_line
+from takara_sync.text import one_line
 
 COMMANDS = {
     "once": "one pass over every Takara",
     "plan": "what a pass would do, and who made it necessary; writes nothing",
     "check": "whether the server, the API and the rights are what a pass needs",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
-    "demo": "the whole story on an embedded cluster; needs nothing",
+    "demo": "shows all of it on an embedded cluster; needs nothing",
 }
-_OFFLINE = ("demo",)  # what the user's environment says of a cluster is not for these
-LOOP = "loop"  # no word on the command line: it is what runs where an interval is configured
+LOOP = "loop"  # not typed: an interval without a command means the loop
 
 _EPILOG = """\
 A pass lists everything, brings each Deployment back to its Takara, writes the
@@ -39,13 +35,12 @@ Takaras need a person, 70 a bug in takara-sync
 """
 
 
-_COMPLAINT_MAX = 400  # characters; what comes behind says what to do next
-_SHOWN = 200
-_LOOKED_AT = 100_000
+_COMPLAINT_MAX = 400  # characters of a message of argparse; the hint comes behind it
+_VALUE_MAX = 200  # characters of a value in a message
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, with its complaints told where ours are."""
+    """argparse, whose messages become a ConfigurationError."""
 
     def error(self, message: str) -> NoReturn:
         shown = message if len(message) <= _COMPLAINT_MAX else f"{message[:_COMPLAINT_MAX]}..."
@@ -93,18 +88,9 @@ def _add(group: Any, name: str, field: FieldInfo, extra: dict[str, Any]) -> None
 
 def metavar_of(field: FieldInfo) -> str:
     """What stands for the value in a help text: the choices, or a word."""
-    metavar: str = _choices(field) or _extra(field)["metavar"]
-    return metavar
-
-
-def _choices(field: FieldInfo) -> str:
-    kinds = getattr(field.annotation, "__args__", ())
-    literal = (
-        field.annotation
-        if get_origin(field.annotation) is Literal
-        else next((kind for kind in kinds if get_origin(kind) is Literal), None)
-    )
-    return "{" + ",".join(literal.__args__) + "}" if literal is not None else ""
+    kinds = (field.annotation, *get_args(field.annotation))
+    choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), None)
+    return "{" + ",".join(choices) + "}" if choices else str(_extra(field)["metavar"])
 
 
 def default_text(field: FieldInfo) -> str:
@@ -121,77 +107,54 @@ def default_text(field: FieldInfo) -> str:
 # ------------------------------------------------------------------ loading
 
 
-def load(
-    argv: Sequence[str], environ: Mapping[str, str] | None = None, prog: str = "takara-sync"
-) -> tuple[str, Settings]:
-    """The command and its settings.
+def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]:
+    """The command and its settings; "" where there is nothing to do.
 
     Raises:
-        ConfigurationError: an unknown or unusable flag or value, with its source.
+        ConfigurationError: an unknown or unusable flag, variable, key or value, with its source.
         SystemExit: --help, --version.
     """
-    environ = os.environ if environ is None else environ
     flags = vars(parser(prog).parse_intermixed_args(list(argv)))
     command = flags.pop("command", None)
-    if command is not None and command not in COMMANDS:
-        raise ConfigurationError(f"{command!r} is no command; there are: {', '.join(COMMANDS)}")
-    given = Given(flags, {} if command in _OFFLINE else environ)
-    values = given.file | {f: environ[n] for f, n in given.variables.items()} | given.flags
+    if command not in (None, *COMMANDS):
+        raise ConfigurationError(f"{command!r} is not a command; there are: {', '.join(COMMANDS)}")
     try:
-        settings = _with_sources(given, environ)
+        # The demo needs nothing, so nothing in the environment may stop it.
+        settings = Settings.model_construct(**flags) if command == "demo" else Settings(**flags)
     except ValidationError as error:
-        raise ConfigurationError(_first(error, given, values)) from error
+        raise ConfigurationError(_first(error, flags)) from error
     command = command or (LOOP if settings.interval else "")
-    _only_used(command, given)
+    _must_be_used(flags, command)
     return command, settings
 
 
-def _with_sources(given: Given, environ: Mapping[str, str]) -> Settings:
-    variables = {field: environ[name] for field, name in given.variables.items()}
-
-    class Loaded(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced: it ignores what is misspelt
-            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - a .env file is nobody's wish here
-            file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor is a folder of secrets
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            lower = (InitSettingsSource(settings_cls, values) for values in (variables, given.file))
-            return init_settings, *lower
-
-    return Loaded(**given.flags)
-
-
-def _first(error: ValidationError, given: Given, values: Mapping[str, Any]) -> str:
-    problem = error.errors(include_url=False)[0]
-    text = str(problem["msg"]).removeprefix("Value error, ")
-    if not problem["loc"]:
-        return text
-    field = str(problem["loc"][0])
-    if _extra(Settings.model_fields[field])["secret"]:
-        return f"{given.source_of(field)} cannot be used: {text}"
-    return f"{given.source_of(field)} cannot be {_shown(values.get(field))}: {one_line(text)[:_SHOWN]}"
-
-
-def _shown(value: Any) -> str:
-    """A value as its author knows it, whatever its size: one that is a tree is shown to some depth only."""
-    if "://" in str(value)[:_LOOKED_AT]:
-        return "a text with a URL in it"  # which may be the secret of the line before, whose end is missing
-    plain = ", ".join(map(str, value)) if isinstance(value, list) and all(map(_is_plain, value)) else value
-    text = repr(plain) if _is_plain(plain) else reprlib.repr(plain)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float)
-
-
-def _only_used(command: str, given: Given) -> None:
+def _must_be_used(flags: Iterable[str], command: str) -> None:
     """A flag that the command does not use is a mistake; variables and the file serve several commands."""
-    for field in given.flags:
+    for field in flags:
         used_by = _extra(Settings.model_fields[field])["commands"]
         if command and command not in used_by:
             raise ConfigurationError(f"{flag_of(field)} is not used by {command}; it belongs to: {', '.join(used_by)}")
+
+
+def _first(error: ValidationError, flags: Mapping[str, Any]) -> str:
+    """The first mistake, with its source."""
+    problem = error.errors(include_url=False)[0]
+    text = one_line(problem["msg"].removeprefix("Value error, "))[:_VALUE_MAX]
+    if not problem["loc"]:
+        return text
+    field = str(problem["loc"][0])
+    source = source_of(field, flags, Settings.model_fields)
+    secret = _extra(Settings.model_fields[field])["secret"]
+    return f"{source} cannot be {'used' if secret else _shown(problem['input'])}: {text}"
+
+
+def _shown(value: Any) -> str:
+    """A value as its author knows it; never one that may hold a secret, and no tree, which may be endless."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = ", ".join(value)
+    if not isinstance(value, str | int | float | None):
+        return f"a {type(value).__name__}"
+    if "://" in str(value):
+        return "a text with a URL in it"  # where a line lacks its end, the URL of the next line is in its value
+    text = repr(value)
+    return text if len(text) <= _VALUE_MAX else f"{text[:_VALUE_MAX]}..."

@@ -3,32 +3,79 @@
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from typing import Literal
 
-import msgspec
+from msgspec import Struct, structs
 
-from takara_sync.changes import Change
+from takara_sync.change_limit import check_plan
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
-from takara_sync.cli.documents import Action, PlanDocument, PlannedDocument
-from takara_sync.cli.output import json_line, write
-from takara_sync.cli.render import fitted, style_of
+from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.cluster import Cluster, Deadline
+from takara_sync.cluster import Cluster
+from takara_sync.conditions import INVALID, REJECTED, Reason
+from takara_sync.deadline import Deadline
+from takara_sync.diff import Change
 from takara_sync.errors import ObjectError, PassStopped
 from takara_sync.objects import Key
-from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan
-from takara_sync.reasons import INVALID, one_line
-from takara_sync.report import Exit, describe, error_document
-from takara_sync.sync import guard, plan_once, utcnow
+from takara_sync.plan import Apply, Block, Create, Decision, Plan
+from takara_sync.report import ErrorDocument, Exit, describe, error_document
+from takara_sync.sync import plan_once, utcnow
+from takara_sync.text import one_line
 
 log = logging.getLogger("takara_sync")
 
-_MARKS = {"create": ("+", "green"), "apply": ("~", "yellow"), "take over": ("~", "yellow"), "keep": (" ", "")}
-_TROUBLE = ("!", "red")
+Action = Literal["create", "apply", "take over", "waiting", "keep", "blocked", "invalid", "failed"]
+
+_WORDS: dict[Action, tuple[str, str, str]] = {
+    "create": ("+", "green", "to create"),
+    "apply": ("~", "yellow", "to apply"),
+    "take over": ("~", "yellow", "to take over"),
+    "waiting": ("~", "yellow", "waiting"),
+    "blocked": ("!", "red", "blocked"),
+    "invalid": ("!", "red", "invalid"),
+    "failed": ("!", "red", "failed"),
+    "keep": (" ", "", "unchanged"),
+}
+"""Mark and colour of a line, and how the last line counts them, in this order."""
+_NOT_DONE = ("create", "take over", "waiting", "failed")  # and an apply that changes a value
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60))  # of an age, in seconds
+
+
+# ------------------------------------------------------------------ the form of -o json (docs/plan.schema.json)
+
+
+class PlannedDocument(Struct, frozen=True):
+    """What a pass would do with one Takara.
+
+    `ages`: for each change, seconds since its holder last wrote, null where unknown. `rollout`: whether the pod
+    template changes. `server`: the server's answer to the dry run with --server, else empty.
+    """
+
+    namespace: str
+    name: str
+    action: Action
+    why: str = ""
+    changes: tuple[Change, ...] = ()
+    ages: tuple[float | None, ...] = ()
+    rollout: bool = False
+    server: str = ""
+
+
+class PlanDocument(Struct, frozen=True):
+    """A plan. `exit` is the exit code."""
+
+    schema: Literal["takara-sync/plan/v1"]
+    exit: int
+    error: ErrorDocument | None
+    takaras: tuple[PlannedDocument, ...]
+
+
+# ------------------------------------------------------------------ the command
 
 
 def run(settings: Settings, stop: Stop) -> Exit:
@@ -38,103 +85,91 @@ def run(settings: Settings, stop: Stop) -> Exit:
         ConfigurationError: there are no usable credentials.
     """
     api = api_of(settings, stop)
-    deadline = Deadline(settings.pass_timeout)
-    stop.watch(deadline)
+    deadline = stop.watch(Deadline(settings.pass_timeout))
     policy = policy_of(settings)
-    plan, verdicts, error = Plan(()), dict[Key, str](), None
+    plan, answers, error = Plan(()), dict[Key, str](), None
     try:
-        plan = plan_once(cluster_of(settings, api, deadline), policy, workers=settings.concurrency)
+        plan = plan_once(cluster_of(settings, api), policy, workers=settings.concurrency, seconds=deadline)
         if settings.server:
-            trial = cluster_of(settings, api, deadline, server_dry_run=True)
-            verdicts = _verdicts(trial, plan, settings.concurrency)
-        guard(plan, policy)
+            trial = cluster_of(settings, api, server_dry_run=True)
+            answers = _answers(trial, plan, settings.concurrency, deadline)
+        check_plan(plan, policy.max_changes)
     except PassStopped as stopped:
         error = stopped
         log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
-    lines = _lines(plan, verdicts, utcnow())
-    code = _exit(lines, error, settings)
-    _print(PlanDocument("takara-sync/plan/v1", int(code), error_document(error), lines), settings.output)
+    takaras = _planned(plan, answers, utcnow())
+    code = _exit(takaras, error, settings)
+    document = PlanDocument("takara-sync/plan/v1", int(code), error_document(error), takaras)
+    show(document, settings.output, _lines(document, every=settings.output == "wide"), error)
     return code
 
 
 def _exit(lines: Sequence[PlannedDocument], error: PassStopped | None, settings: Settings) -> Exit:
-    actions = {line.action for line in lines}
-    refused = any(line.server.startswith("refused") for line in lines)
     if error is not None:
         return Exit(error.exit_code)
-    if refused or actions & {"failed"} or any(map(_changes, lines)):
+    if any(line.action in _NOT_DONE or line.changes or line.server.startswith("refused") for line in lines):
         return Exit.FAILED
-    return Exit.BLOCKED if actions & {"blocked", "invalid"} - set(settings.tolerate) else Exit.OK
+    needy = {line.action for line in lines} & {"blocked", "invalid"}
+    return Exit.BLOCKED if needy - set(settings.tolerate) else Exit.OK
 
 
-def _changes(line: PlannedDocument) -> bool:
-    return line.action in ("create", "take over") or bool(line.changes)
+# ------------------------------------------------------------------ --server: what the API server says
 
 
-# ------------------------------------------------------------------ the server's own verdict
+def _answers(trial: Cluster, plan: Plan, workers: int, deadline: Deadline) -> dict[Key, str]:
+    """The server's answer to a dry run of each pending create and apply; nothing is stored.
 
-
-def _verdicts(trial: Cluster, plan: Plan, workers: int) -> dict[Key, str]:
-    """What the server says of each pending apply, by a dry run of its own; nothing is stored.
-
-    A take-over is judged without handing the fields over first: that is a write which no dry run can build on.
+    For a take-over only the apply is sent: it does not depend on the managedFields, and a dry run cannot build on
+    another dry run.
     """
     pending = [decision for decision in plan.decisions if isinstance(decision, Create | Apply)]
     with ThreadPoolExecutor(workers, "takara-sync") as pool:
-        return dict(pool.map(lambda decision: (decision.takara.key, _verdict(trial, decision)), pending))
+        return dict(pool.map(lambda decision: (decision.takara.key, _answer(trial, decision, deadline)), pending))
 
 
-def _verdict(trial: Cluster, decision: Create | Apply) -> str:
+def _answer(trial: Cluster, decision: Create | Apply, deadline: Deadline) -> str:
     try:
         if isinstance(decision, Create):
-            trial.create(decision.body)
+            trial.create(decision.manifest, deadline)
             return "accepted"
-        after = trial.apply(decision.deployment, decision.body)
+        after = trial.apply(decision.deployment, decision.manifest, deadline)
     except ObjectError as error:
         return f"refused: {error.message}"
-    same = after.as_body()["spec"]["template"] == decision.deployment.as_body()["spec"]["template"]
+    same = after.as_manifest()["spec"]["template"] == decision.deployment.as_manifest()["spec"]["template"]
     return "accepted, no rollout" if same else "accepted, rollout"
 
 
-# ------------------------------------------------------------------ lines
+# ------------------------------------------------------------------ the document
 
 
-def _lines(plan: Plan, verdicts: dict[Key, str], now: datetime) -> tuple[PlannedDocument, ...]:
-    undecided = [(key, why) for key, why in plan.unread.items()]
-    undecided += [(key, f"{type(bug).__name__}: {bug}") for key, bug in plan.broken.items()]
-    lines = [PlannedDocument(key.namespace, key.name, "failed", why) for key, why in undecided]
-    lines += [_line(decision, verdicts.get(decision.takara.key, ""), now) for decision in plan.decisions]
-    return tuple(sorted(lines, key=lambda line: (line.namespace, line.name)))
+def _planned(plan: Plan, answers: dict[Key, str], now: datetime) -> tuple[PlannedDocument, ...]:
+    failed = dict(plan.unread) | {key: f"{type(bug).__name__}: {bug}" for key, bug in plan.broken.items()}
+    planned = [PlannedDocument(key.namespace, key.name, "failed", why) for key, why in failed.items()]
+    for decision in plan.decisions:
+        key = decision.takara.key
+        changes = decision.changes if isinstance(decision, Apply) else ()
+        rollout = any(change.field.startswith("spec.template") for change in changes)
+        ages = tuple(_age(change, now) for change in changes)
+        action, why = _described(decision)
+        server = answers.get(key, "")
+        planned.append(PlannedDocument(key.namespace, key.name, action, why, changes, ages, rollout, server))
+    return tuple(sorted(planned, key=lambda each: (each.namespace, each.name)))
 
 
-def _line(decision: Decision, server: str, now: datetime) -> PlannedDocument:
-    key = decision.takara.key
-    changes = decision.changes if isinstance(decision, Apply) else ()
-    rollout = any(change.field.startswith("spec.template") for change in changes)
-    ages = tuple(_age(change, now) for change in changes)
-    return PlannedDocument(key.namespace, key.name, _action(decision), _why(decision), changes, ages, rollout, server)
-
-
-def _action(decision: Decision) -> Action:
+def _described(decision: Decision) -> tuple[Action, str]:
+    """What a pass would do, and why."""
+    takara = decision.takara
     if isinstance(decision, Create):
-        return "create"
+        return "create", "1 replica" if takara.size == 1 else f"{takara.size} replicas"
     if isinstance(decision, Apply):
-        return "take over" if decision.managed_fields is not None else "apply"
+        why = "" if decision.changes else "no value changes"
+        return "apply" if decision.managed_fields is None else "take over", why
+    if decision.verdict is None:
+        return "keep", "being deleted" if takara.deleting else "paused" if takara.paused else ""
+    reason, why = decision.verdict.reason, f"{decision.verdict.reason}: {decision.verdict.message}"
     if isinstance(decision, Block):
-        return "invalid" if decision.verdict.reason in INVALID else "blocked"
-    return "keep"
-
-
-def _why(decision: Decision) -> str:
-    if isinstance(decision, Create):
-        return "1 replica" if decision.takara.size == 1 else f"{decision.takara.size} replicas"
-    if isinstance(decision, Apply):
-        return "" if decision.changes else "no value changes"
-    verdict = decision.verdict
-    if verdict is not None:
-        return f"{verdict.reason}: {verdict.message}"
-    skipped = isinstance(decision, Keep) and (decision.takara.deleting or decision.takara.paused)
-    return ("being deleted" if decision.takara.deleting else "paused") if skipped else ""
+        return "invalid" if reason in INVALID else "blocked", why
+    return "waiting" if reason == Reason.PREDECESSOR else "failed" if reason in REJECTED else "keep", why
 
 
 def _age(change: Change, now: datetime) -> float | None:
@@ -145,64 +180,32 @@ def _age(change: Change, now: datetime) -> float | None:
         return None
 
 
-# ------------------------------------------------------------------ printing
+# ------------------------------------------------------------------ in words
 
 
-def _print(document: PlanDocument, output: str) -> None:
-    if output == "json":
-        write(json_line(document) + "\n")
-    else:
-        write("".join(f"{line}\n" for line in _text(document, every=output == "wide")))
-
-
-def _text(document: PlanDocument, *, every: bool) -> Iterator[str]:
-    style = style_of(sys.stdout)
-    for line in document.takaras:
-        if every or line.action != "keep" or line.why:
-            mark, colour = _MARKS.get(line.action, _TROUBLE)
-            parts = (line.why, _template(line), _says(line.server))
-            tail = ", ".join(part for part in parts if part)
-            words = f"{line.namespace}/{line.name}: {line.action}{'  ' if tail else ''}{one_line(tail)}"
-            yield f"{style(mark, colour)} {fitted(words, sys.stdout, indent=2)}".rstrip()
-            for change, age in zip(line.changes, line.ages, strict=True):
-                yield "    " + fitted(_described(change, age), sys.stdout, indent=4)
+def _lines(document: PlanDocument, *, every: bool) -> Iterator[str]:
+    for takara in document.takaras:
+        if every or takara.action != "keep" or takara.why:
+            mark, colour, _ = _WORDS[takara.action]
+            yield f"{style(mark, colour)} {fitted(_headline(takara), indent=2)}".rstrip()
+            for change, age in zip(takara.changes, takara.ages, strict=True):
+                yield "    " + fitted(_with_age(change, age), indent=4)
     if document.takaras or document.error is None:
-        yield fitted(_total(document), sys.stdout, indent=0)
-    if document.error is not None:
-        error = one_line(f"error: {document.error.message}. {document.error.hint}")
-        yield style(fitted(error, sys.stdout, indent=0), "red")
+        counts = Counter(takara.action for takara in document.takaras)
+        counted = [f"{counts[each]} {word}" for each, (*_, word) in _WORDS.items() if counts[each] or each == "keep"]
+        yield fitted(f"plan: {', '.join(counted)}")
 
 
-def _template(line: PlannedDocument) -> str:
-    return "rollout" if line.rollout else "no rollout" if line.changes else ""
+def _headline(takara: PlannedDocument) -> str:
+    template = "rollout" if takara.rollout else "no rollout" if takara.changes else ""
+    parts = (takara.why, template, f"server: {takara.server}" if takara.server else "")
+    tail = one_line(", ".join(filter(None, parts)))
+    return f"{takara.namespace}/{takara.name}: {takara.action}{'  ' if tail else ''}{tail}"
 
 
-def _says(server: str) -> str:
-    return f"server: {server}" if server else ""
-
-
-def _described(change: Change, age: float | None) -> str:
-    text = describe(msgspec.structs.replace(change, time=""))
-    return f"{text[:-1]}, {_ago(age)})" if age is not None and text.endswith(")") else text
-
-
-def _ago(seconds: float) -> str:
-    units: list[tuple[str, Callable[[float], float]]] = [
-        ("d", lambda s: s / 86400),
-        ("h", lambda s: s / 3600),
-        ("m", lambda s: s / 60),
-    ]
-    for unit, scaled in units:
-        if scaled(seconds) >= 1:
-            return f"{int(scaled(seconds))}{unit} ago"
-    return f"{int(seconds)}s ago"
-
-
-def _total(document: PlanDocument) -> str:
-    counts: dict[str, int] = {}
-    for line in document.takaras:
-        counts[line.action] = counts.get(line.action, 0) + 1
-    told = ", ".join(f"{counts[action]} to {action}" for action in ("create", "apply", "take over") if action in counts)
-    rest = ", ".join(f"{counts[what]} {what}" for what in ("blocked", "invalid", "failed") if what in counts)
-    kept = f"{counts.get('keep', 0)} unchanged"
-    return "plan: " + ", ".join(part for part in (told, rest, kept) if part)
+def _with_age(change: Change, age: float | None) -> str:
+    text = describe(structs.replace(change, time=""))
+    if age is None or not text.endswith(")"):
+        return text
+    unit, length = next((each for each in _UNITS if age >= each[1]), ("s", 1))
+    return f"{text[:-1]}, {int(age // length)}{unit} ago)"

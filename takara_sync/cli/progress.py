@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from takara_sync.cluster import Cluster, Wrapper
+from takara_sync.deadline import Deadline
 from takara_sync.objects import Deployment, Listing, Takara
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 _PATIENCE = 1.0  # seconds
 
@@ -21,67 +21,38 @@ class Shown(Wrapper):
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(cluster)
-        self._lock = threading.Lock()
-        self._total = 0
-        self._done = 0
-        self._bar: Progress | None = None
-        self._timer = threading.Timer(_PATIENCE, self._show)
-        self._timer.daemon = True
+        columns = (TextColumn("writing"), BarColumn(), TextColumn("{task.completed}"), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=None)
+        self._patience = threading.Timer(_PATIENCE, self._bar.start)
 
     def __enter__(self) -> Shown:
-        self._timer.start()
+        self._patience.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._timer.cancel()
-        with self._lock:
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
-            self._total = -1
-
-    def _show(self) -> None:
-        from rich.console import Console  # noqa: PLC0415 - only where a bar is drawn
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-        with self._lock:
-            if self._total < 0:
-                return
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.completed}"),
-                TimeElapsedColumn(),
-            )
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.add_task("writing", total=self._total or None, completed=self._done)
-            self._bar.start()
-
-    def _count(self) -> None:
-        with self._lock:
-            self._done += 1
-            if self._bar is not None:
-                self._bar.update(self._bar.task_ids[0], completed=self._done, total=self._total or None)
+    def __exit__(self, *_: object) -> None:
+        self._patience.cancel()
+        self._patience.join()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
     # -------------------------------------------------------------- what is counted
 
-    def takaras(self) -> Listing[Takara]:
-        found = super().takaras()
-        self._total = 2 * len(found.items)  # at most an apply and a status each
+    def takaras(self, deadline: Deadline) -> Listing[Takara]:
+        found = super().takaras(deadline)
+        self._bar.update(self._task, total=2 * len(found.items))  # at most an apply and a status each
         return found
 
-    def create(self, body: dict[str, Any]) -> Deployment:
-        made = super().create(body)
-        self._count()
-        return made
+    def create(self, manifest: dict[str, Any], deadline: Deadline) -> Deployment:
+        created = super().create(manifest, deadline)
+        self._bar.advance(self._task)
+        return created
 
-    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
-        applied = super().apply(deployment, body)
-        self._count()
+    def apply(self, deployment: Deployment, manifest: dict[str, Any], deadline: Deadline) -> Deployment:
+        applied = super().apply(deployment, manifest, deadline)
+        self._bar.advance(self._task)
         return applied
 
-    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
-        super().tell(takara, patch)
-        self._count()
+    def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
+        super().write_status(takara, patch, deadline)
+        self._bar.advance(self._task)

@@ -1,4 +1,4 @@
-"""The report on stdout: a table for people, one line of JSON for machines."""
+"""What a command shows on stdout: lines and tables for people, one line of JSON for machines."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from typing import TextIO
+from collections.abc import Iterable, Iterator, Sequence
 
-from takara_sync.cli.output import json_line
-from takara_sync.errors import TooManyChanges
-from takara_sync.reasons import one_line
-from takara_sync.report import Exit, Report, Result, summary
+from takara_sync.cli.output import json_line, write
+from takara_sync.errors import TakaraSyncError, TooManyChanges
+from takara_sync.report import Report, Result, summary
+from takara_sync.text import one_line, some
 
 _COLOURS = {
     Result.CREATED: "green",
@@ -24,82 +23,43 @@ _COLOURS = {
     Result.FAILED: "red",
     Result.NOT_REACHED: "red",
 }
-_NARROWEST = 20  # columns: below that, a terminal is none to be read on
-_HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
-Row = tuple[str, str, Result, str]
-
-
-def print_report(
-    report: Report, code: Exit, output: str, stream: TextIO | None = None, namespaces: Sequence[str] = ()
-) -> None:
-    """Write the report as `text`, `wide` or `json` to `stream`, by default stdout.
-
-    `code`: the exit code of the process. `namespaces`: those that were asked.
-    """
-    stream = sys.stdout if stream is None else stream
-    if output == "json":
-        stream.write(json_line(report.document(code, namespaces)) + "\n")
-    else:
-        _print_table(report, stream, every=output == "wide")
-        if report.error is None and (empty := report.empty_of(namespaces)):
-            stream.write(f"no Takaras in: {', '.join(empty)}\n")
-    stream.flush()
-
-
-Style = Callable[[str, str], str]
-"""A text in a colour, where the stream shows colours."""
-
 _CODES = {"green": "32", "yellow": "33", "red": "31"}
+_NARROWEST = 20  # columns: on a narrower terminal, lines run over instead of being folded
+_HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
 
 
-def style_of(stream: TextIO) -> Style:
-    """Colours for a terminal, unless NO_COLOR says no (https://no-color.org)."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return lambda text, _: text
-    return lambda text, colour: f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour in _CODES else text
+def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> None:
+    """Write the document to stdout, or unless `output` is json these lines, and behind them the error.
 
-
-def fitted(text: str, stream: TextIO, indent: int) -> str:
-    """A text as it is; on a terminal broken between words, its further lines indented by so many columns.
-
-    Its first line has so many columns before it already.
+    Raises:
+        NotWritten: stdout takes no more.
     """
-    if not stream.isatty():
-        return text
-    width = max(shutil.get_terminal_size().columns - indent, _NARROWEST)
-    lines = textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-    return f"\n{' ' * indent}".join(lines)
+    if output == "json":
+        lines = [json_line(document)]
+    elif error is not None:
+        lines = [*lines, style(fitted(one_line(f"error: {error}")), "red")]
+    write("".join(f"{line}\n" for line in lines))
 
 
-def _print_table(report: Report, stream: TextIO, *, every: bool) -> None:
-    rows = [
-        (outcome.key.namespace, outcome.key.name, outcome.result, outcome.detail)
-        for outcome in report.outcomes
-        if every or outcome.result not in _hidden(report)
-    ]
-    if rows:
-        _draw(rows, stream) if stream.isatty() else _write(rows, stream)
-    last = fitted(summary(report), stream, indent=0)
-    stream.write(f"{last}\nerror: {one_line(str(report.error))}\n" if report.error else f"{last}\n")
+def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[str] = ()) -> Iterator[str]:
+    """A table of what is not unchanged, or of every Takara, and the counts.
 
-
-def _hidden(report: Report) -> set[Result]:
-    """What the table leaves out: what is as it was, and all of it where the plan was too large to begin."""
+    `namespaces`: those that were asked.
+    """
     too_many = isinstance(report.error, TooManyChanges)
-    return {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
+    hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
+    shown = [outcome for outcome in report.outcomes if every or outcome.result not in hidden]
+    if shown:
+        yield from _table([(each.key.namespace, each.key.name, each.result, each.detail) for each in shown])
+    yield fitted(summary(report))
+    if empty := report.empty_of(namespaces):
+        yield f"no Takaras in: {some(empty)}"
 
 
-def _write(rows: list[Row], stream: TextIO) -> None:
-    """Whole lines, aligned: what is piped is not wrapped, so that grep finds it."""
-    lines: list[tuple[str, ...]] = [_HEADINGS, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        stream.write("   ".join(cells).rstrip() + "\n")
-
-
-def _draw(rows: list[Row], stream: TextIO) -> None:
-    """A table that fits the terminal, in colours where they are wanted (NO_COLOR)."""
+def _table(rows: Sequence[tuple[str, str, Result, str]]) -> Sequence[str]:
+    """Columns; on a terminal folded to its width and coloured."""
+    if not sys.stdout.isatty():
+        return aligned([_HEADINGS, *rows])
     from rich.console import Console  # noqa: PLC0415 - only where a table is drawn
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -108,7 +68,35 @@ def _draw(rows: list[Row], stream: TextIO) -> None:
     for heading in _HEADINGS:
         table.add_column(heading, overflow="fold")
     for namespace, name, result, detail in rows:
-        coloured = Text(result, _COLOURS.get(result, ""))
-        table.add_row(Text(namespace), Text(name), coloured, Text(detail))
-    plain = style_of(stream)("x", "red") == "x"
-    Console(file=stream, highlight=False, color_system=None if plain else "auto").print(table)
+        table.add_row(Text(namespace), Text(name), Text(result, _COLOURS.get(result, "")), Text(detail))
+    console = Console(highlight=False, color_system="auto" if _shows_colours() else None)
+    with console.capture() as drawn:
+        console.print(table)
+    return drawn.get().splitlines()
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of each line in columns; nothing is wrapped, so that grep finds it."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["   ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+
+
+def fitted(text: str, indent: int = 0) -> str:
+    """A text as it is; on a terminal broken between words, its further lines indented by so many columns.
+
+    Its first line has so many columns before it already.
+    """
+    if not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns - indent, _NARROWEST)
+    return f"\n{' ' * indent}".join(textwrap.wrap(text, width, break_on_hyphens=False) or [""])
+
+
+def style(text: str, colour: str) -> str:
+    """The text in this colour, where stdout shows colours and there is one."""
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour and _shows_colours() else text
+
+
+def _shows_colours() -> bool:
+    """On a terminal, unless NO_COLOR says no (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -6,23 +6,24 @@ file is spelled as the flag.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from takara_sync import __version__
 from takara_sync.cli.selectors import checked
+from takara_sync.cli.sources import values_of_file, variables_of
 from takara_sync.plan import LEGACY_MANAGERS
 
-ENV_PREFIX = "TAKARA_SYNC_"
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
 _CONNECTED = (*_DECIDING, "check")
 _INSTALL = ("manifests",)
-_LONGEST = 366 * 86400.0  # seconds; a system cannot wait for ever, and a typo of years is none to be believed
+_LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years no lock can wait so long
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -39,33 +40,23 @@ def _seconds(value: Any) -> Any:
 def _split(value: Any) -> Any:
     """Lists repeat or take commas, with or without spaces."""
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple) or any(isinstance(text, list | dict | set) for text in texts):
-        return value
-    parts = [part.strip() if isinstance(part, str) else part for text in texts for part in _parts(text)]
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        return value  # pydantic says what is wrong with it
+    parts = [part.strip() for text in texts for part in text.split(",")]
     if "" in parts or not parts:
         raise ValueError("an empty name in the list")
     return tuple(dict.fromkeys(parts))
 
 
-def _parts(text: Any) -> list[Any]:
-    return text.split(",") if isinstance(text, str) else [text]
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    """Takes the texts that match; `expected` is what the message says."""
 
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"expected {expected}")
+        return text
 
-def _namespace(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
-            raise ValueError(f"{name!r} is no name of a namespace")
-    return names
-
-
-def _one_namespace(name: str) -> str:
-    return _namespace((name,))[0]
-
-
-def _image(name: str) -> str:
-    if re.search(r"\s", name) or name.startswith("-"):
-        raise ValueError("expected the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:...")
-    return name
+    return AfterValidator(check)
 
 
 def _web(url: SecretStr) -> SecretStr:
@@ -79,7 +70,7 @@ def _web(url: SecretStr) -> SecretStr:
 
 
 def _number(value: Any) -> Any:
-    """A number of a file or a text of a flag; YAML's yes is none, though Python counts True as 1."""
+    """A number from the file, or the text of a flag. YAML's `yes` is not a number, though Python counts True as 1."""
     if isinstance(value, bool):
         raise ValueError("expected a number")  # noqa: TRY004 - pydantic reports ValueErrors
     return value
@@ -89,8 +80,18 @@ Number = Annotated[int, BeforeValidator(_number)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), BeforeValidator(_number), Field(gt=0, le=_LONGEST, allow_inf_nan=False)
 ]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
+Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+Image = Annotated[
+    Text,
+    _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
+]
+Schedule = Annotated[  # a time zone has no place in it: Kubernetes refuses TZ= as well
+    Text,
+    _matching(r"@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}", "five fields, such as '*/5 * * * *', or @hourly"),
+]
 
 
 def _option(
@@ -110,7 +111,7 @@ def _option(
 class Settings(BaseSettings):
     """The options of takara-sync. Times are in seconds."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, extra="forbid", frozen=True, validate_default=False)
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, validate_default=False)
 
     config: Text | None = _option(
         "Settings", "read options from this YAML file", None, "FILE", commands=(*_CONNECTED, *_INSTALL)
@@ -118,7 +119,7 @@ class Settings(BaseSettings):
 
     kubeconfig: Text | None = _option(
         "Cluster",
-        "the kubeconfig; else $KUBECONFIG, the pod's ServiceAccount, ~/.kube/config",
+        "the kubeconfig; else $KUBECONFIG, ~/.kube/config, the pod's ServiceAccount",
         None,
         "FILE",
         commands=_CONNECTED,
@@ -132,7 +133,7 @@ class Settings(BaseSettings):
         "Cluster", "requests in flight at once", 16, "N", commands=_CONNECTED
     )
 
-    namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
+    namespace: Namespaces = _option(
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
     selector: Annotated[Text, AfterValidator(checked)] | None = _option(
@@ -141,10 +142,10 @@ class Settings(BaseSettings):
 
     dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=_PASSES)
     max_size: Annotated[Number, Field(ge=0, lt=2**31)] = _option(
-        "Safety", "the largest size that is believed", 1000, "N"
+        "Safety", "a Takara with a larger size is invalid", 1000, "N"
     )
     max_changes: Annotated[Number, Field(ge=0)] | None = _option(
-        "Safety", "write nothing when a pass would change more than this; default: no limit", None, "N"
+        "Safety", "change no Deployment when a pass would change more than this; default: no limit", None, "N"
     )
     allow_templates: bool = _option("Safety", "honour spec.template", False, commands=(*_DECIDING, *_INSTALL))
     legacy_manager: Names = _option(
@@ -152,7 +153,9 @@ class Settings(BaseSettings):
     )
     accept_newer_format: bool = _option("Safety", "apply over what a newer takara-sync applied", False)
 
-    server: bool = _option("Plan", "ask the server for its verdict, by dry-run applies", False, commands=("plan",))
+    server: bool = _option(
+        "Plan", "send each change to the server as a dry run, and print its answer", False, commands=("plan",)
+    )
 
     mode: Literal["cronjob", "loop", "once"] = _option(
         "Install",
@@ -161,34 +164,38 @@ class Settings(BaseSettings):
         "MODE",
         commands=_INSTALL,
     )
-    image: Annotated[Text, AfterValidator(_image)] = _option(
+    image: Image = _option(
         "Install", "the image of takara-sync", f"takara-sync:{__version__}", "IMAGE", commands=_INSTALL
     )
-    schedule: Text | None = _option(
+    schedule: Schedule | None = _option(
         "Install", "when the Job runs, as cron has it; default: every minute", None, "CRON", commands=_INSTALL
     )
-    install_namespace: Annotated[Text, AfterValidator(_one_namespace)] = _option(
+    install_namespace: Namespace = _option(
         "Install",
         "where takara-sync itself runs",
         "takara-system",
         "NAME",
         commands=_INSTALL,
     )
-    watch_namespace: Annotated[Names, AfterValidator(_namespace)] = _option(
+    watch_namespace: Namespaces = _option(
         "Install", "rights in this namespace only (repeats); default: in all", (), "NAME", commands=_INSTALL
     )
 
     serve: bool = _option("Demo", "keep the embedded cluster up for kubectl", False, commands=("demo",))
 
     wait: Seconds | None = _option(
-        "Passes", "pass after pass until every Takara is Ready, at most so long", None, "SECONDS", commands=("once",)
+        "Passes",
+        "repeat the pass until every Takara is Ready, for at most this long",
+        None,
+        "SECONDS",
+        commands=("once",),
     )
     interval: Seconds | None = _option(
-        "Passes", "a pass every so often, until SIGTERM", None, "SECONDS", commands=("loop",)
+        "Passes", "a pass each time this long has gone by, until SIGTERM", None, "SECONDS", commands=("loop",)
     )
     duration: Seconds | None = _option(
         "Passes",
-        "end the loop after so long; no pass is started that could not end",
+        "end the loop after this long; start no pass that would run past it",
         None,
         "SECONDS",
         commands=("loop",),
@@ -197,8 +204,8 @@ class Settings(BaseSettings):
     output: Literal["text", "wide", "json"] = _option(
         "Output", "the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
     )
-    tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], NoDecode, BeforeValidator(_split)] = _option(
-        "Output", "blocked, invalid: exit 0 although such Takaras need a person", (), "WHAT"
+    tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], BeforeValidator(_split)] = _option(
+        "Output", "blocked, invalid: exit 0 although a person has to act", (), "WHAT"
     )
     heartbeat_url: Annotated[SecretStr, AfterValidator(_web)] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
@@ -217,11 +224,25 @@ class Settings(BaseSettings):
                 f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
             )
         if self.duration is not None and self.interval is None:
-            raise ValueError("duration bounds a loop: it needs an interval")
+            raise ValueError("duration needs an interval")
         if self.duration is not None and self.interval is not None and self.duration < self.interval:
             raise ValueError(f"duration ({self.duration:g} s) is shorter than interval ({self.interval:g} s)")
         if self.schedule is not None and self.mode == "loop":
-            raise ValueError("schedule is for Jobs: a loop has none")
+            raise ValueError("schedule cannot be used with mode loop")
         if self.wait is not None and self.dry_run:
-            raise ValueError("wait waits for what a dry-run does not do")
+            raise ValueError("wait cannot be used with dry-run")
         return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The flags, which come as arguments, then our variables, then the config file that either of them names.
+
+        The environment source of pydantic-settings ignores a misspelt variable; no .env file and no folder of secrets
+        is read.
+        """
+        variables = {field: os.environ[name] for field, name in variables_of(cls.model_fields).items()}
+        path = (variables | init_settings()).get("config")
+        file = values_of_file(path, cls.model_fields) if path else {}
+        return init_settings, InitSettingsSource(settings_cls, variables), InitSettingsSource(settings_cls, file)

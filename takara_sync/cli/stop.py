@@ -8,13 +8,13 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from takara_sync.cluster import Deadline
+    from takara_sync.deadline import Deadline
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Stop:
-    """Whether somebody asked the process to end.
+    """Whether a signal, or a caller of `ask`, asked the process to end.
 
     A signal handler runs in the middle of whatever the main thread does, and would deadlock on a lock that is held
     there. So the signal only writes a byte into a pipe, and a thread that reads it does the rest.
@@ -42,9 +42,7 @@ class Stop:
 
     def _listen(self, reader: int) -> None:
         while True:
-            for number in os.read(reader, 1):
-                if number in SIGNALS:
-                    self.ask(signal.Signals(number).name)
+            self.ask(signal.Signals(os.read(reader, 1)[0]).name)
 
     def ask(self, name: str) -> None:
         """Ask for the end; `name` is what the report gives as the reason."""
@@ -58,13 +56,14 @@ class Stop:
     def asked(self) -> bool:
         return self._asked.is_set()
 
-    def watch(self, deadline: Deadline) -> None:
-        """From now on a signal ends this pass; one that came before ends it at once."""
+    def watch(self, deadline: Deadline) -> Deadline:
+        """From now on a signal ends this pass; one that came before ends it at once. Returns the deadline."""
         with self._lock:
             self._deadline = deadline
             if self.asked:
                 deadline.stop(self._name)
+        return deadline
 
     def wait(self, seconds: float) -> None:
-        """Sleep, but no longer than until somebody asks for the end."""
-        self._asked.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
+        """Sleep for so many seconds, at most threading.TIMEOUT_MAX, or until the end is asked for."""
+        self._asked.wait(seconds)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from takara_sync.reasons import one_line
-from takara_sync.report import NEEDS_A_PERSON, Report, Result, summary
+from takara_sync.report import Report, Result, summary
+from takara_sync.text import one_line
 
 PATH = Path("/dev/termination-log")  # the default of terminationMessagePath
 _BYTES_MAX = 4096  # more is cut by the kubelet
@@ -23,7 +23,7 @@ def leave(report: Report) -> None:
     lines = [summary(report)]
     if report.error is not None:
         lines.append(one_line(str(report.error)))
-    for result in (Result.FAILED, *sorted(NEEDS_A_PERSON)):
+    for result in (Result.FAILED, Result.BLOCKED, Result.INVALID):
         lines += [f"{each.key} {result}: {each.detail}" for each in report.outcomes if each.result == result]
     text = "\n".join(lines).encode()[:_BYTES_MAX].decode(errors="ignore")
     with contextlib.suppress(OSError):  # a read-only or full one costs the message, never the pass

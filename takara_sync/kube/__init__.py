@@ -1,4 +1,4 @@
-"""The real cluster: credentials, one way to send, and what the pass asks for.
+"""The real cluster: credentials, requests, and the methods that a pass needs.
 
-`kube.api` knows nothing of Takaras: it is the seam for people with a kind of their own.
+`kube.api` knows no Takara: other programs can use it for their own kinds.
 """

@@ -1,52 +1,51 @@
-"""One way to send a request to the API server, for any kind: timeouts, retries, a deadline, our errors."""
+"""Requests to the API server, for any kind, with timeouts, retries, a deadline and our own errors.
+
+    from takara_sync.kube.api import Api, Request, Deadline
+
+    api = Api.connect()
+    body = api.send(Request("GET", "/apis/batch/v1/cronjobs"), Deadline(30))
+
+This module knows no Takara. Programs for other kinds can import everything that they need from here.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
 
 import tenacity
 
-from takara_sync.cluster import Deadline
-from takara_sync.errors import (
-    Changed,
-    ConfigurationError,
-    CutShort,
-    TakaraSyncError,
-    Unauthorized,
-    Untrusted,
-)
-from takara_sync.kube.answers import Again, Request, judge
-from takara_sync.kube.credentials import PLUGIN_SECONDS, connector, fingerprint, patiently
-from takara_sync.kube.exchange import exchange
-from takara_sync.kube.watchdog import POOLS
+from takara_sync.deadline import Deadline
+from takara_sync.errors import CutShort, Retryable
+from takara_sync.kube.connection import Connection
+from takara_sync.kube.response import APPLY, JSON_PATCH, Request, Response, raise_for_status
+from takara_sync.kube.transport import HttpTransport, Transport
 
-if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
+__all__ = ["APPLY", "JSON_PATCH", "Api", "Deadline", "Request", "Response", "Transport"]
 
 log = logging.getLogger("takara_sync")
 
-_BACKOFF = tenacity.wait_random_exponential(multiplier=0.5, max=8)
+TRIES = 4
+WRITE_EXTRA_SECONDS = 5.0
+"""Extra time of a write beyond the request timeout, so that the server can say which webhook hangs."""
+AWAY_SECONDS = 15.0
+"""How long a server that was reached before may refuse connections: a restart takes about 10 s."""
+BACKOFF = tenacity.wait_random_exponential(multiplier=0.5, max=8)
 
 
 class Api:
-    """A connection to one API server; lives as long as the process, safe to share between threads.
+    """A connection to one API server, for the life of the process. Threads may share it.
 
-    request_timeout: seconds that one try may take in all, headers and body included.
+    request_timeout: seconds for one try, including headers and body. source: the kubeconfig and context, for messages.
+    context: the context.
     """
 
     def __init__(
-        self, connect: Callable[[], ApiClient], *, request_timeout: float = 10.0, deadline: Deadline | None = None
+        self, transport: Transport, *, request_timeout: float = 10.0, source: str = "", context: str = ""
     ) -> None:
-        self._connect = connect
+        self._transport = transport
+        self.source, self.context = source, context
         self._request_timeout = request_timeout
-        self._lock = threading.Lock()
-        self._looked_again: Deadline | None = None
-        self._client = patiently(self._new_client, deadline or Deadline(PLUGIN_SECONDS))
-        self._known = fingerprint(self._client)
+        self._reached = False
 
     @classmethod
     def connect(
@@ -58,133 +57,96 @@ class Api:
         request_timeout: float = 10.0,
         user_agent: str = "takara-sync",
         deadline: Deadline | None = None,
+        before: str = "",
     ) -> Api:
-        """Read the credentials (see `kube.credentials` for the order); nothing is sent yet.
+        """Read the credentials (see `kube.connection` for the order). This sends no request.
+
+        before: the context of an earlier connection. It is used again if the kubeconfig still has it.
 
         Raises:
-            ConfigurationError: there are no usable credentials.
-            CutShort: a credential plugin took too long, by default 30 s.
+            ConfigurationError: there are no usable credentials, or an exec plugin returned none within 30 s.
+            CutShort: the deadline was stopped.
         """
-        connect = connector(kubeconfig, context, connections=connections, user_agent=user_agent)
-        return cls(connect, request_timeout=request_timeout, deadline=deadline)
+        connection = Connection(
+            kubeconfig,
+            context,
+            before=before,
+            connections=connections,
+            user_agent=user_agent,
+            deadline=deadline,
+        )
+        chosen = connection.chosen.context
+        transport = HttpTransport(connection)
+        return cls(transport, request_timeout=request_timeout, source=connection.source, context=chosen)
 
-    def send(self, request: Request, deadline: Deadline) -> bytes:
-        """The body of a 2xx answer. What may get better is tried again, at most 4 times, never past the deadline.
+    def send(self, request: Request, deadline: Deadline, *, tries: int = TRIES) -> bytes:
+        """The body of a 2xx response. Transient failures are retried, but not after the deadline.
 
-        Where the server does not take the credentials, or is not the one that they trust, they are read anew, once.
+        tries: if it is more than 1, a refused connection does not count as a try for `AWAY_SECONDS`. It does count if
+        the server was never reached, because the address may be wrong.
 
         Raises:
-            Changed, Vanished, Refused, Expired, Unavailable: see `kube.answers.judge`.
-            Unauthorized: 401. Untrusted: an unknown certificate. Both also with what was read anew.
-            Unreadable: the server cannot be spoken to at all.
+            Conflict, NotFound, Rejected, Expired, ApiNotServed, Retryable: see `kube.response.raise_for_status`.
+            Unauthorized: 401. Untrusted: the certificate. Unreadable: the address is unusable.
             CutShort: the deadline.
         """
-        used = self._client
-        try:
-            return self._send(request, deadline)
-        except Unauthorized as error:
-            self._renew(used, deadline, error)
-        except Untrusted:
-            if not self._looks_elsewhere(used, deadline):
-                raise
-        return self._send(request, deadline)
-
-    def close(self) -> None:
-        self._client.close()
-
-    # -------------------------------------------------------------- credentials
-
-    def _new_client(self) -> ApiClient:
-        client = self._connect()
-        client.rest_client.pool_manager.pool_classes_by_scheme = POOLS
-        return client
-
-    def _renew(self, used: ApiClient, deadline: Deadline, error: TakaraSyncError) -> None:
-        """Take the credentials as they are now; several threads that met one refusal share them.
-
-        Raises Unauthorized where there are none any more.
-        """
-        with self._lock:
-            if self._client is used:
-                try:
-                    self._take(patiently(self._new_client, deadline))
-                except ConfigurationError as gone:
-                    what = f"{error.message.rstrip('.')}, and the credentials are gone: {gone.message}"
-                    raise Unauthorized(what, gone.hint) from gone
-
-    def _looks_elsewhere(self, used: ApiClient, deadline: Deadline) -> bool:
-        """Whether there are other credentials by now than those that were `used`; read anew at most once a pass.
-
-        A server that does not answer, or shows a certificate of nobody, may have moved. Credentials that cannot be
-        read now are no news: a kubeconfig may be half written, and the server may come back.
-        """
-        with self._lock:
-            if self._looked_again is not deadline and self._client is used:
-                self._looked_again = deadline
-                with contextlib.suppress(ConfigurationError):
-                    client = patiently(self._new_client, deadline)
-                    if fingerprint(client) != self._known:
-                        self._take(client)
-            return self._client is not used
-
-    def _take(self, client: ApiClient) -> None:
-        self._client, self._known = client, fingerprint(client)
-
-    # -------------------------------------------------------------- retries
-
-    def _send(self, request: Request, deadline: Deadline) -> bytes:
-        met: list[Again] = []
-
-        def gives_up(state: tenacity.RetryCallState) -> bool:
-            return state.attempt_number >= _met(state).tries or state.upcoming_sleep >= deadline.left()
-
+        met: list[Retryable] = []
+        away = tenacity.stop_after_delay(AWAY_SECONDS if tries > 1 and self._reached else 0.0)
+        tried = tenacity.stop_after_attempt(tries) & (away | _Answered())
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(Again),
-            wait=lambda state: max(_met(state).retry_after, _BACKOFF(state)),
-            stop=gives_up,
+            retry=tenacity.retry_if_exception_type(Retryable),
+            wait=_wait,
+            stop=tried | tenacity.stop_before_delay(deadline.left()),
             sleep=deadline.wait,
-            before_sleep=lambda state: met.append(_told_retry(state)),
+            before_sleep=lambda state: met.append(_log_retry(state)),
             reraise=True,
         )
         try:
             return retrying(self._try, request, deadline)
-        except Changed as changed:
-            changed.perhaps_by_us = any(again.done for again in met)
+        except CutShort as cut:  # between two tries: its cause says why there was more than one
+            raise cut from next(reversed(met), None)
+        except Retryable as error:
+            if tries > 1 and deadline.left() <= 0:
+                raise _cut_short(deadline) from error
             raise
-        except Again as again:
-            if deadline.left() <= 0:
-                _cut(deadline, again)
-            raise again.error from again
+
+    def close(self) -> None:
+        """Close the connections. You can still use the object; it opens new ones."""
+        self._transport.close()
 
     def _try(self, request: Request, deadline: Deadline) -> bytes:
         deadline.check()
-        used, seconds = self._client, min(self._request_timeout, deadline.left_for_requests())
-        try:
-            return judge(request, exchange(used, request, seconds))
-        except Again as again:
-            if not again.answered:
-                self._looks_elsewhere(used, deadline)
-            raise
+        self._transport.prepare(deadline)  # the time of an exec plugin does not count as request time
+        limit = self._request_timeout + (WRITE_EXTRA_SECONDS if request.writes else 0.0)
+        response = self._transport.send(request, min(limit, deadline.left_for_requests()))
+        self._reached = True
+        return raise_for_status(request, response)
 
 
-def _cut(deadline: Deadline, again: Again) -> NoReturn:
-    """Raise CutShort, with what the last try met as its cause."""
+def _cut_short(deadline: Deadline) -> CutShort:
     try:
         deadline.check()
     except CutShort as cut:
-        raise cut from again
-    raise again.error from again
+        return cut
+    return CutShort("The pass was cut short")
 
 
-def _met(state: tenacity.RetryCallState) -> Again:
+def _error(state: tenacity.RetryCallState) -> Retryable:
     error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, Again)
-    return error
+    return error if isinstance(error, Retryable) else Retryable("")
 
 
-def _told_retry(state: tenacity.RetryCallState) -> Again:
-    """What was met, with a line in the log."""
-    error = _met(state)
-    number, wait = state.attempt_number, state.upcoming_sleep
-    log.warning("%s; try %d of %d follows in %.1f s", error.error.message, number + 1, error.tries, wait)
-    return error
+class _Answered(tenacity.stop.stop_base):
+    """Stops if the last try had another result than a refused connection."""
+
+    def __call__(self, state: tenacity.RetryCallState) -> bool:
+        return not _error(state).refused
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    return max(_error(state).retry_after, BACKOFF(state))
+
+
+def _log_retry(state: tenacity.RetryCallState) -> Retryable:
+    log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
+    return _error(state)

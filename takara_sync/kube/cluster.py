@@ -1,4 +1,4 @@
-"""What a pass asks of a real cluster: each method a request built, sent and read."""
+"""The real cluster: each method builds a request, sends it and decodes the response."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import structs
 
-from takara_sync.cluster import Deadline
-from takara_sync.errors import Changed, CutShort, ObjectError, Unreadable, Vanished
+from takara_sync.deadline import Deadline
+from takara_sync.desired import Manifest
+from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Rejected, Retryable, Unreadable
 from takara_sync.kube import decode
-from takara_sync.kube.answers import APPLY, JSON_PATCH, Again, Expired, NotServed, Request
-from takara_sync.kube.api import Api
+from takara_sync.kube.api import TRIES, Api
+from takara_sync.kube.response import APPLY, JSON_PATCH, Expired, Request
 from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, ManagedFieldsEntry, Pod, Takara
 
 log = logging.getLogger("takara_sync")
@@ -31,37 +32,31 @@ _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=
 _PATCH_QUERY = (("fieldManager", FIELD_MANAGER),)
 _APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
 
-# A resourceVersion that exists but never is the current one: the apply creates, or is answered 409.
-# Without it a slow pass would put its old size over a Deployment that another one has made meanwhile.
+# A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
+# Without it a slow pass could write its old size to a Deployment that another pass created in the meantime.
 _CREATE_ONLY = "1"
 
 
 class KubeCluster:
-    """One pass's view of a cluster.
+    """A cluster with a real API server. One object works for any number of passes, from any thread.
 
-    namespaces: only these are asked, by namespaced requests; none means all. selector: a label selector that the
-    Takaras must match. deadline: when the pass has to be over. server_dry_run: the server judges each write as if it
-    were one, and stores nothing.
+    namespaces: send requests only for these namespaces; empty means all. selector: a label selector for Takaras.
+    server_dry_run: send each write as a dry run; the server validates it and stores nothing.
     """
 
     def __init__(
-        self,
-        api: Api,
-        *,
-        namespaces: Sequence[str] = (),
-        selector: str = "",
-        deadline: Deadline | None = None,
-        server_dry_run: bool = False,
+        self, api: Api, *, namespaces: Sequence[str] = (), selector: str = "", server_dry_run: bool = False
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
         self._selector = selector
-        self._deadline = deadline or Deadline(50)
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
     @classmethod
     def connect(cls, kubeconfig: str | None = None, context: str | None = None, **options: Any) -> KubeCluster:
-        """A cluster from the usual credentials: see `kube.credentials`. `options` are those of the class.
+        """A cluster with the same credentials as kubectl: see `kube.connection`.
+
+        kubeconfig: a path. context: a context in it. options: the arguments of the class.
 
         Raises:
             ConfigurationError: there are no usable credentials.
@@ -69,29 +64,31 @@ class KubeCluster:
         return cls(Api.connect(kubeconfig, context), **options)
 
     @property
-    def deadline(self) -> Deadline:
-        return self._deadline
-
-    @property
     def dry_run(self) -> bool:
+        """Whether the server stores no writes."""
         return bool(self._write_query)
 
     # -------------------------------------------------------------- lists
 
-    def deployments(self) -> Listing[Deployment]:
-        return self._lists(_DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), (("labelSelector", _LABEL),))
+    def deployments(self, deadline: Deadline) -> Listing[Deployment]:
+        """Every Deployment with the label app=takara. Raises PassStopped."""
+        query = (("labelSelector", _LABEL),)
+        return self._lists(deadline, _DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), query)
 
-    def takaras(self) -> Listing[Takara]:
+    def takaras(self, deadline: Deadline) -> Listing[Takara]:
+        """Every Takara of the namespaces and the selector. Raises PassStopped."""
         query = (("labelSelector", self._selector),) if self._selector else ()
-        return self._lists(_TAKARAS, PLURAL, Takara, ("TakaraList",), query)
+        return self._lists(deadline, _TAKARAS, PLURAL, Takara, ("TakaraList",), query)
 
-    def pods(self) -> Listing[Pod]:
+    def pods(self, deadline: Deadline) -> Listing[Pod]:
+        """The metadata of every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
         query = (("labelSelector", _LABEL), ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded"))
         kinds = ("PartialObjectMetadataList", "PodList")
-        return self._lists("/api/v1", "pods", Pod, kinds, query, accept=_METADATA_ONLY)
+        return self._lists(deadline, "/api/v1", "pods", Pod, kinds, query, accept=_METADATA_ONLY)
 
     def _lists(
         self,
+        deadline: Deadline,
         base: str,
         resource: str,
         kind: type[T],
@@ -105,13 +102,13 @@ class KubeCluster:
             path = f"{base}/{resource}" if namespace is None else f"{base}/namespaces/{quote(namespace)}/{resource}"
             request = Request("GET", path, query=query, accept=accept)
             try:
-                found = self._whole_list(request, kind, kinds)
+                found = self._whole_list(request, kind, kinds, deadline)
             except ObjectError as error:
                 raise _unreadable(resource, namespace, error) from error
             except CutShort as cut:
-                # Without an answer in all that time it is the server, unless somebody asked for the end.
-                if isinstance(cut.__cause__, Again) and not self._deadline.stopped:
-                    raise _unreadable(resource, namespace, cut.__cause__.error) from cut
+                # The server did not respond before the deadline, unless somebody stopped the pass.
+                if isinstance(cut.__cause__, Retryable) and not deadline.stopped:
+                    raise _unreadable(resource, namespace, cut.__cause__) from cut
                 raise
             items += found.items
             unread |= found.unread
@@ -119,26 +116,24 @@ class KubeCluster:
             log.warning("%s %s is left out: %s", kind.__name__, key, why)
         return Listing(tuple(items), unread)
 
-    def _whole_list(self, request: Request, kind: type[T], kinds: tuple[str, ...]) -> Listing[T]:
-        """Every page. A token that expired starts the list again: pages of two moments are never mixed."""
+    def _whole_list(self, request: Request, kind: type[T], kinds: tuple[str, ...], deadline: Deadline) -> Listing[T]:
+        """All pages. After an expired continue token the list starts again, so that all pages show the same state."""
         for _ in range(_RESTARTS):
             try:
-                return self._pages(request, kind, kinds)
+                return self._pages(request, kind, kinds, deadline)
             except Expired as expired:
                 log.debug("%s starts again: %s", request, expired)
                 last = expired
         raise last
 
-    def _pages(self, request: Request, kind: type[T], kinds: tuple[str, ...]) -> Listing[T]:
+    def _pages(self, request: Request, kind: type[T], kinds: tuple[str, ...], deadline: Deadline) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
         token, seen = "", set[str]()
         while True:
             paging = (("limit", str(PAGE)),) + ((("continue", token),) if token else ())
             query = request.query + paging
-            body = self._api.send(
-                Request(request.method, request.path, query=query, accept=request.accept), self._deadline
-            )
+            body = self._api.send(structs.replace(request, query=query), deadline)
             raws, token = decode.page(body, kinds)
             found = decode.listing(raws, kind, len(items) + len(unread))
             items += found.items
@@ -151,68 +146,107 @@ class KubeCluster:
 
     # -------------------------------------------------------------- single objects
 
-    def deployment(self, key: Key) -> Deployment | None:
-        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment, key)
+    def deployment(self, key: Key, deadline: Deadline) -> Deployment | None:
+        """One Deployment by name; None if it does not exist. Raises ObjectError, PassStopped."""
+        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment, key, deadline)
 
-    def takara(self, key: Key) -> Takara | None:
-        return self._get(_object(_TAKARAS, PLURAL, key), Takara, key)
+    def takara(self, key: Key, deadline: Deadline) -> Takara | None:
+        """One Takara by name; None if it does not exist. Raises ObjectError, PassStopped."""
+        return self._get(_object(_TAKARAS, PLURAL, key), Takara, key, deadline)
 
-    def _get(self, path: str, kind: type[T], key: Key) -> T | None:
+    def _get(self, path: str, kind: type[T], key: Key, deadline: Deadline) -> T | None:
         try:
-            return decode.single(self._api.send(Request("GET", path), self._deadline), kind, key)
-        except Vanished:
+            return decode.single(self._send(Request("GET", path), deadline, TRIES), kind, key)
+        except NotFound:
             return None
 
     # -------------------------------------------------------------- writes
 
-    def create(self, body: dict[str, Any]) -> Deployment:
-        metadata = body["metadata"]
-        create_only = body | {"metadata": metadata | {"resourceVersion": _CREATE_ONLY}}
-        return self._patch_deployment(Key(metadata["namespace"], metadata["name"]), create_only, APPLY, _APPLY_QUERY)
+    def create(self, manifest: Manifest, deadline: Deadline) -> Deployment:
+        """Create a Deployment by an apply that can only create.
 
-    def apply(self, deployment: Deployment, body: dict[str, Any]) -> Deployment:
-        _must_be_versioned(deployment)
-        return self._patch_deployment(deployment.key, body, APPLY, _APPLY_QUERY)
+        Raises:
+            Conflict: it exists. NotFound: the namespace is missing or terminating. Other ObjectErrors, PassStopped.
+        """
+        metadata = manifest["metadata"]
+        create_only = manifest | {"metadata": metadata | {"resourceVersion": _CREATE_ONLY}}
+        key = Key(metadata["namespace"], metadata["name"])
+        return self._patch_deployment(key, create_only, APPLY, _APPLY_QUERY, deadline)
 
-    def take_over(self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry]) -> Deployment:
-        _must_be_versioned(deployment)
+    def apply(self, deployment: Deployment, manifest: Manifest, deadline: Deadline) -> Deployment:
+        """Apply with force, only to the version of the Deployment that was read.
+
+        Raises:
+            Conflict: it changed, or does not exist any more. Other ObjectErrors, PassStopped.
+        """
+        _must_have_version(deployment)
+        return self._patch_existing(deployment.key, manifest, APPLY, _APPLY_QUERY, deadline)
+
+    def take_over(
+        self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry], deadline: Deadline
+    ) -> Deployment:
+        """Replace the managedFields, only in the version of the Deployment that was read.
+
+        Raises:
+            Conflict: it changed, or does not exist any more. Other ObjectErrors, PassStopped.
+        """
+        _must_have_version(deployment)
         entries = [msgspec.json.decode(msgspec.json.encode(entry)) for entry in managed_fields]  # fieldsV1 is raw JSON
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": deployment.metadata.resource_version},
         ]
-        return self._patch_deployment(deployment.key, patch, JSON_PATCH, _PATCH_QUERY)
+        return self._patch_existing(deployment.key, patch, JSON_PATCH, _PATCH_QUERY, deadline)
 
-    def tell(self, takara: Takara, patch: Sequence[dict[str, Any]]) -> None:
+    def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
+        """Send a JSON patch to the status.
+
+        Raises:
+            Conflict: the Takara changed since the read. NotFound: it does not exist. Other ObjectErrors, PassStopped.
+        """
         path = _object(_TAKARAS, PLURAL, takara.key) + "/status"
         request = Request("PATCH", path, _PATCH_QUERY, list(patch), JSON_PATCH)
-        decode.single(self._send_write(request), Takara, takara.key)  # or a proxy's page would be taken for a success
+        decode.single(self._send_write(request, deadline), Takara, takara.key)  # the response of a proxy is no success
 
-    def _patch_deployment(self, key: Key, body: object, content_type: str, query: Query) -> Deployment:
-        path = _object(_DEPLOYMENTS, "deployments", key)
-        return decode.single(self._send_write(Request("PATCH", path, query, body, content_type)), Deployment, key)
-
-    def _send_write(self, request: Request) -> bytes:
-        request = structs.replace(request, query=request.query + self._write_query)
+    def _patch_existing(
+        self, key: Key, body: object, content_type: str, query: Query, deadline: Deadline
+    ) -> Deployment:
         try:
-            return self._api.send(request, self._deadline)
-        except Expired as error:  # 410 on a write: the version it was decided on is no longer known
-            raise Changed(error.message) from error
+            return self._patch_deployment(key, body, content_type, query, deadline)
+        except NotFound as error:  # deleted since it was read
+            raise Conflict(error.message) from error
+
+    def _patch_deployment(
+        self, key: Key, body: object, content_type: str, query: Query, deadline: Deadline
+    ) -> Deployment:
+        request = Request("PATCH", _object(_DEPLOYMENTS, "deployments", key), query, body, content_type)
+        return decode.single(self._send_write(request, deadline), Deployment, key)
+
+    def _send_write(self, request: Request, deadline: Deadline) -> bytes:
+        return self._send(structs.replace(request, query=request.query + self._write_query), deadline, 1)
+
+    def _send(self, request: Request, deadline: Deadline, tries: int) -> bytes:
+        try:
+            return self._api.send(request, deadline, tries=tries)
+        except Expired as error:  # 410 for one object: the server does not know this resourceVersion any more
+            raise Conflict(error.message) from error
 
 
 def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unreadable:
-    """What a list that failed amounts to: the pass is over."""
+    """The error that ends the pass after a failed list."""
     where = "all namespaces" if namespace is None else f"namespace {namespace}"
     message, hint = f"Cannot list {resource} in {where}: {error.message}", error.hint
-    if isinstance(error, Vanished | NotServed) and resource == PLURAL:
+    if isinstance(error, Rejected) and namespace is None:
+        hint = f"Grant the right to list {resource} everywhere, or name the namespaces that you may read: -n NAMESPACE."
+    if isinstance(error, NotFound | ApiNotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
-        hint = "Install the CRD: kubectl apply -k k8s/crd"
+        hint = "Install the CRD: takara-sync manifests | kubectl apply --server-side -f -"
     return Unreadable(message, hint)
 
 
-def _must_be_versioned(deployment: Deployment) -> None:
-    """Raise ObjectError where a write could not be bound to what was read: an empty version is no condition at all."""
+def _must_have_version(deployment: Deployment) -> None:
+    """Raise ObjectError without a resourceVersion: the write would not be bound to the version that was read."""
     if not deployment.metadata.resource_version:
         raise ObjectError(f"Deployment {deployment.key} came without a resourceVersion", "Is this an API server?")
 

@@ -1,204 +1,176 @@
-"""Where the API server is and who we are: in-cluster, kubeconfig, context.
-
-The order: an explicit kubeconfig or context, then $KUBECONFIG, then the ServiceAccount of the pod we run in,
-then ~/.kube/config.
-"""
+"""The credentials of a user in a kubeconfig, and how long they are valid."""
 
 from __future__ import annotations
 
-import binascii
-import logging
 import os
-import re
-import ssl
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, wait
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+import shutil
+import subprocess
+import sys
+from base64 import b64encode, urlsafe_b64decode
+from datetime import datetime
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
-from takara_sync.cluster import Deadline
+import msgspec
+
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.kubeconfig import NEXT_STEP, Chosen, chosen, there
+from takara_sync.kube.kubeconfig import Chosen, Exec, unusable
+from takara_sync.text import one_line
 
-if TYPE_CHECKING:
-    from kubernetes.client import ApiClient, Configuration
+_FILE_SECONDS = 60.0  # client-go re-reads a token file after this time
+_EARLY_SECONDS = 10.0
+_V1, _V1BETA1 = "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"
+_EXTENSION = "client.authentication.k8s.io/exec"
+_MODES = ("Never", "IfAvailable", "Always")
+_BY_HAND = "Run its command by hand to see why; kubectl uses the same."
+_INSTEAD = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin (Azure)", "oidc": "kubectl oidc-login (kubelogin)"}
+_Status = TypedDict(
+    "_Status",
+    {
+        "token": str | None,
+        "clientCertificateData": str | None,
+        "clientKeyData": str | None,
+        "expirationTimestamp": Annotated[datetime, msgspec.Meta(tz=True)] | None,
+    },
+    total=False,
+)
+_ExecCredential = TypedDict(
+    "_ExecCredential", {"apiVersion": str, "kind": Literal["ExecCredential"], "status": _Status}
+)
 
-log = logging.getLogger("takara_sync")
 
-T = TypeVar("T")
+class Credentials(NamedTuple):
+    """authorization: the value of the header. certificate: certificate and key in PEM.
 
-PLUGIN_SECONDS = 30.0
-"""How long the credentials may take at the start; later, what the pass has left."""
-_GLANCE_SECONDS = 0.05
-
-
-def connector(
-    kubeconfig: str | None = None,
-    context: str | None = None,
-    *,
-    connections: int = 16,
-    user_agent: str = "takara-sync",
-) -> Callable[[], ApiClient]:
-    """A function that makes a client from what the credentials are at that moment; nothing is sent.
-
-    What a kubeconfig names as its current context at the first call stays the one to use as long as it has it: who
-    switches the context of a shell does not move a running loop to another cluster.
-
-    Raises, when called:
-        ConfigurationError: there are no usable credentials.
+    renew_at: when to get new credentials. expires_at: when these expire. Both are seconds since the epoch.
     """
-    settled: Chosen | None = None
 
-    def connect() -> ApiClient:
-        nonlocal settled
-        from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415 - costs 0.2 s and 44 MiB
+    authorization: str = ""
+    certificate: tuple[bytes, bytes] | None = None
+    renew_at: float = float("inf")
+    expires_at: float = float("inf")
 
-        configuration = Configuration()
-        configuration.retries = False  # urllib3 would sleep as long as any Retry-After says
-        configuration.connection_pool_maxsize = connections
-        source = kubeconfig or os.environ.get("KUBECONFIG")
-        if not source and context is None and os.environ.get("KUBERNETES_SERVICE_HOST"):
-            _from_pod(configuration)
-        else:
-            source = source or str(Path("~/.kube/config").expanduser())
-            settled = _from_kubeconfig(configuration, source, context, settled and settled.context)
-        client = _client(ApiClient, configuration)
-        client.user_agent = user_agent
-        if settled and settled.acts_as:
-            client.set_default_header("Impersonate-User", settled.acts_as)
-        return client
-
-    return connect
+    def until(self, end: float, now: float) -> Credentials:
+        """The same credentials, valid until `end`. Renew 10 s earlier, or after three quarters of a short validity."""
+        early = max(1.0, end - now - min(_EARLY_SECONDS, (end - now) / 4))
+        return self._replace(renew_at=now + early, expires_at=max(end, now + 1.0))
 
 
-def fingerprint(client: ApiClient) -> tuple[Any, ...]:
-    """What tells one server or one user from another: read anew and found equal, they need no new connection."""
-    used = client.configuration
-    files = (used.ssl_ca_cert, used.cert_file, used.key_file)
-    told = (used.host, used.proxy, used.verify_ssl, used.tls_server_name, used.username, used.password)
-    acts_as = client.default_headers.get("Impersonate-User")
-    return (*told, acts_as, dict(used.api_key), *(_content(path) for path in files))
+def credentials(chosen: Chosen, now: float) -> Credentials | None:
+    """The current credentials of this user, by the precedence of kubectl, or None. An exec plugin has no time limit.
 
-
-def _content(path: str | None) -> bytes:
-    try:
-        return Path(path).read_bytes() if path else b""
-    except OSError:  # it goes the way that the connection will go
-        return b""
-
-
-def patiently(function: Callable[[], T], deadline: Deadline) -> T:
-    """The result of `function`, which may wait for a credential plugin that waits for a person.
-
-    It runs in a thread that is left behind where it does not end in time.
+    now: seconds since the epoch.
 
     Raises:
-        ConfigurationError: the deadline passed.
-        CutShort: somebody asked for the end.
+        ConfigurationError: a file cannot be read, the exec plugin failed, or the credentials are not usable.
     """
-    box: Future[T] = Future()
-
-    def work() -> None:
+    user, pair = chosen.user, (chosen.pem("client-certificate"), chosen.pem("client-key"))
+    authorization, token = "", user.get("token") or ""
+    if user.get("tokenFile"):
         try:
-            box.set_result(function())
-        except BaseException as error:  # noqa: BLE001 - carried over to who waits for it
-            box.set_exception(error)
+            token = chosen.pem("tokenFile").decode(errors="replace").strip() or token
+        except ConfigurationError:
+            if not token:
+                raise
+    if token or user.get("tokenFile"):
+        authorization = _bearer(chosen, token)
+    elif name := user.get("username"):
+        secret = f"{name}:{user.get('password') or ''}".encode()
+        authorization = f"Basic {b64encode(secret).decode()}"
+    if authorization or all(pair):
+        again = now + _FILE_SECONDS if user.get("tokenFile") else float("inf")
+        return Credentials(authorization, pair if all(pair) else None, again)
+    if provider := user.get("auth-provider"):
+        return _id_token(chosen, provider, now)
+    plugin = user.get("exec")
+    return _from_plugin(chosen, plugin, now) if plugin else None
 
-    threading.Thread(target=work, name="credentials", daemon=True).start()
-    while not wait([box], timeout=_GLANCE_SECONDS).done:
-        if deadline.left_for_requests() <= 0:
-            what = f"The credentials could not be had within {deadline.seconds:g} s"
-            raise ConfigurationError(what, "A plugin of the kubeconfig waits: run its command by hand.")
-        deadline.check()
-    return box.result()
+
+def _bearer(chosen: Chosen, token: str) -> str:
+    if not (token := token.strip()) or not (token.isascii() and token.isprintable()):
+        raise unusable(chosen.source, "the token of its user is empty, or holds what no HTTP header can carry")
+    return f"Bearer {token}"
 
 
-def _client(kind: type[ApiClient], configuration: Configuration) -> ApiClient:
-    """Raises ConfigurationError for a proxy that cannot be used; its URL may hold a password and is not shown."""
-    hint = "Correct proxy-url in the kubeconfig, or HTTPS_PROXY."
-    if (configuration.proxy or "").lower().startswith("socks"):
-        raise ConfigurationError("SOCKS proxies are not supported", hint)
+def _id_token(chosen: Chosen, provider: dict[str, Any], now: float) -> Credentials:
+    """The id-token of `auth-provider: oidc`, if it is still valid.
+
+    We never refresh it: that would send the refresh token and the client secret to a URL that the issuer gives.
+    """
+    name = str(provider.get("name"))
     try:
-        return kind(configuration)
-    except Exception as error:
-        raise ConfigurationError(f"The proxy cannot be used: {type(error).__name__}", hint) from error
+        token = provider["config"]["id-token"]
+        end = float(msgspec.json.decode(urlsafe_b64decode(token.split(".")[1] + "=="))["exp"])
+    except (ValueError, LookupError, TypeError, AttributeError):
+        token, end = "", 0.0
+    if name != "oidc" or end - now <= _EARLY_SECONDS:
+        what = "its id-token has expired, and is never refreshed" if name == "oidc" else "it is not supported"
+        hint = f"Use an exec plugin instead: {_INSTEAD.get(name, 'that of your provider')}."
+        raise unusable(chosen.source, f"auth-provider {one_line(name)}: {what}", hint)
+    return Credentials(_bearer(chosen, token), renew_at=end, expires_at=end)
 
 
-def _from_pod(configuration: Configuration) -> None:
-    from kubernetes.config import ConfigException, load_incluster_config  # noqa: PLC0415
+# -------------------------------------------------------------- exec plugins
+# https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 
+
+def _from_plugin(chosen: Chosen, plugin: Exec, now: float) -> Credentials:
+    version = plugin.get("apiVersion") or ""
+    mode = plugin.get("interactiveMode") or ("IfAvailable" if version == _V1BETA1 else "")
+    interactive = mode in _MODES[1:] and sys.stdin is not None and sys.stdin.isatty()
+    for wrong, what in (
+        (version not in (_V1, _V1BETA1), f"has an apiVersion other than {_V1}"),
+        (mode not in _MODES, f"needs an interactiveMode of {', '.join(_MODES)}"),
+        (mode == "Always" and not interactive, "needs a terminal"),
+    ):
+        if wrong:
+            raise unusable(chosen.source, f"the exec plugin of its user {what}", _BY_HAND)
+    more = {"cluster": _cluster_info(chosen)} if plugin.get("provideClusterInfo") else {}
+    info = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": interactive} | more}
+    answer = _output(chosen, plugin, msgspec.json.encode(info).decode(), interactive)
     try:
-        load_incluster_config(configuration)
-    except (ConfigException, OSError) as error:
-        raise ConfigurationError(
-            f"The ServiceAccount of this pod cannot be used: {error}",
-            "Set automountServiceAccountToken, or give --kubeconfig.",
-        ) from error
-    log.info("using the ServiceAccount of this pod, at %s", _without_userinfo(configuration.host))
+        answered = msgspec.json.decode(answer, type=_ExecCredential)
+    except (ValueError, RecursionError):
+        answered = _ExecCredential(apiVersion="", kind="ExecCredential", status={})
+    token, end = answered["status"].get("token") or "", answered["status"].get("expirationTimestamp")
+    pair = tuple(str(answered["status"].get(f"client{part}Data") or "").encode() for part in ("Certificate", "Key"))
+    if answered["apiVersion"] != version or any(pair) != all(pair) or not (token or all(pair)):
+        what = "gave no credentials: it has to print an ExecCredential with a token, or with a certificate and its key"
+        raise unusable(chosen.source, f"the exec plugin of its user {what}", _BY_HAND)
+    given = Credentials(_bearer(chosen, token) if token else "", (pair[0], pair[1]) if all(pair) else None)
+    return given.until(end.timestamp(), now) if end else given
 
 
-def _from_kubeconfig(configuration: Configuration, source: str, context: str | None, before: str | None) -> Chosen:
-    """Gives what was chosen of it."""
-    from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger  # noqa: PLC0415
+def _cluster_info(chosen: Chosen) -> dict[str, Any]:
+    """`Cluster` of https://kubernetes.io/docs/reference/config-api/client-authentication.v1/."""
+    keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
+    configs = [
+        each.get("extension") for each in chosen.cluster.get("extensions") or () if each.get("name") == _EXTENSION
+    ]
+    said = {**chosen.cluster, "certificate-authority-data": chosen.pem("certificate-authority")}
+    more = {key: value for key, value in said.items() if value and key in keys}
+    return more | {"config": next(iter(configs), None)}
 
-    if not there(source):
-        raise ConfigurationError(
-            f"There is no kubeconfig at {source}",
-            "Give --kubeconfig, or set KUBECONFIG, or run in a pod with a ServiceAccount.",
+
+def _output(chosen: Chosen, plugin: Exec, info: str, interactive: bool) -> bytes:
+    """The stdout of the command. Its stderr goes to the terminal; without a terminal its last line is in the error."""
+    command = plugin.get("command") or ""
+    variables = {each.get("name") or "": each.get("value") or "" for each in plugin.get("env") or ()}
+    try:
+        done = subprocess.run(  # noqa: S603 - the command is from the kubeconfig
+            [shutil.which(command) or command, *(plugin.get("args") or ())],
+            env=os.environ | variables | {"KUBERNETES_EXEC_INFO": info},
+            stdin=None if interactive else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=None if sys.stderr is not None and sys.stderr.isatty() else subprocess.PIPE,
+            check=False,
         )
-    used = chosen(source, context, before)
-    try:
-        loader: Any = KubeConfigLoader(
-            KubeConfigMerger(source).config, active_context=used.context, config_base_path=None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it has no usable command"
+        hint = one_line(plugin.get("installHint") or "") or _BY_HAND
+        raise unusable(chosen.source, f"the exec plugin of its user cannot be started: {why.lower()}", hint) from error
+    if done.returncode != 0:
+        last = one_line((done.stderr or b"").decode(errors="replace").strip().rpartition("\n")[2])
+        raise unusable(
+            chosen.source, f"the exec plugin of its user ended with code {done.returncode} {last}".strip(), _BY_HAND
         )
-        loader.load_and_set(configuration)
-    except Exception as error:
-        raise ConfigurationError(f"The kubeconfig {source} cannot be used: {_safe(error)}", NEXT_STEP) from error
-    _must_have_credentials(loader._user, configuration, source)
-    _must_be_certificates(configuration, source)
-    who = f" as {used.acts_as}" if used.acts_as else ""
-    where = _without_userinfo(configuration.host)
-    log.info("using the kubeconfig %s, context %s%s, at %s", source, used.context, who, where)
-    return used
-
-
-def _without_userinfo(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", url)
-
-
-def _safe(error: Exception) -> str:
-    """What a loader's error may show: some quote the file, and the file holds tokens."""
-    text = str(error)
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.strerror}: {error.filename}"
-    if isinstance(error, binascii.Error):
-        return "what stands under a key that ends with -data is not base64"
-    if isinstance(error, UnicodeError):
-        return "a file that it names holds no text"
-    return text if text.startswith("File does not exist") else type(error).__name__
-
-
-def _must_be_certificates(configuration: Configuration, source: str) -> None:
-    """What holds no certificate would fail at every connection, as if the server were at fault."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    what = "certificate-authority"
-    try:
-        if configuration.ssl_ca_cert:
-            context.load_verify_locations(configuration.ssl_ca_cert)
-        what = "client-certificate or client-key"
-        if configuration.cert_file:
-            context.load_cert_chain(configuration.cert_file, configuration.key_file, password="")
-    except (ssl.SSLError, OSError, ValueError) as error:
-        why = f"The kubeconfig {source} cannot be used: its {what} holds no such thing in PEM"
-        raise ConfigurationError(why, NEXT_STEP) from error
-
-
-def _must_have_credentials(user: Any, configuration: Configuration, source: str) -> None:
-    """A plugin that fails must not become an anonymous request."""
-    ways = [way for way in ("exec", "auth-provider") if user is not None and way in user]
-    if ways and not configuration.api_key and not configuration.cert_file:
-        raise ConfigurationError(
-            f"The {ways[0]} plugin of the user in {source} gave no credentials",
-            "Run its command by hand to see why; kubectl uses the same.",
-        )
+    return done.stdout

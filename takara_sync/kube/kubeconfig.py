@@ -1,180 +1,223 @@
-"""A kubeconfig, checked before the client's loader sees it.
+"""Reads kubeconfigs by the rules of kubectl: the files, the context, and its cluster and user.
 
-The loader's own errors quote the file, and the file holds tokens; and a wrong type in it is a TypeError somewhere.
-https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/
+https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/ and
+https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/. Where both are silent, client-go's `clientcmd` decides.
+An empty value and null mean the same as no value.
 """
 
 from __future__ import annotations
 
-import contextlib
+import base64
 import os
+import re
+import stat
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import msgspec
-from msgspec import Struct
 
 from takara_sync.errors import ConfigurationError
 from takara_sync.kube.plain_yaml import plain_yaml
 
 NEXT_STEP = "Try: kubectl get takaras -A, with the same kubeconfig and context."
 
-_FILES = ("tokenFile", "certificate-authority", "client-certificate", "client-key")
 
-T = TypeVar("T", bound=Struct)
-
-
-class _Entry(Struct, frozen=True):
-    name: str
-    context: Any = None
-    cluster: Any = None
-    user: Any = None
+class Data(bytes):
+    """The value of a key that ends with `-data`: base64 in the file, line breaks allowed."""
 
 
-class _File(Struct, frozen=True, rename="kebab"):
-    current_context: str | None = None
-    contexts: list[_Entry] | None = None
-    clusters: list[_Entry] | None = None
-    users: list[_Entry] | None = None
-
-
-class _Context(Struct, frozen=True):
-    cluster: str
-    user: str | None = None
-
-
-class _Cluster(Struct, frozen=True, rename="kebab"):
-    server: str
-    certificate_authority: str | None = None
-    certificate_authority_data: str | None = None
-    insecure_skip_tls_verify: bool | None = None
-    tls_server_name: str | None = None
-    proxy_url: str | None = None
-
-
-class _Variable(Struct, frozen=True):
-    name: str
-    value: str
-
-
-class _Exec(Struct, frozen=True, rename="camel"):
-    command: str
-    api_version: str
-    args: list[str] | None = None
-    env: list[_Variable] | None = None
-    install_hint: str | None = None
-
-
-class _User(Struct, frozen=True, rename="kebab"):
-    token: str | None = None
-    token_file: str | None = msgspec.field(default=None, name="tokenFile")
-    client_certificate: str | None = None
-    client_certificate_data: str | None = None
-    client_key: str | None = None
-    client_key_data: str | None = None
-    username: str | None = None
-    password: str | None = None
-    exec: _Exec | None = None
-    auth_provider: dict[str, Any] | None = None
-    impersonate: str | None = msgspec.field(default=None, name="as")
-    impersonate_groups: list[str] | None = msgspec.field(default=None, name="as-groups")
-    impersonate_uid: str | None = msgspec.field(default=None, name="as-uid")
-    impersonate_extra: dict[str, Any] | None = msgspec.field(default=None, name="as-user-extra")
+Cluster = TypedDict(
+    "Cluster",
+    {
+        "server": str | None,
+        "certificate-authority": str | None,
+        "certificate-authority-data": Data | None,
+        "insecure-skip-tls-verify": bool | None,
+        "tls-server-name": str | None,
+        "proxy-url": str | None,
+        "extensions": list[dict[str, Any]] | None,
+    },
+    total=False,
+)
+Exec = TypedDict(
+    "Exec",
+    {
+        "command": str | None,
+        "apiVersion": str | None,
+        "args": list[str] | None,
+        "env": list[dict[str, str | None]] | None,
+        "installHint": str | None,
+        "provideClusterInfo": bool | None,
+        "interactiveMode": str | None,
+    },
+    total=False,
+)
+User = TypedDict(
+    "User",
+    {
+        "token": str | None,
+        "tokenFile": str | None,
+        "client-certificate": str | None,
+        "client-certificate-data": Data | None,
+        "client-key": str | None,
+        "client-key-data": Data | None,
+        "username": str | None,
+        "password": str | None,
+        "exec": Exec | None,
+        "auth-provider": dict[str, Any] | None,
+        "as": str | None,
+        "as-groups": list[str] | None,
+        "as-uid": str | None,
+        "as-user-extra": dict[str, list[str]] | None,
+    },
+    total=False,
+)
+Context = TypedDict("Context", {"cluster": str | None, "user": str | None, "namespace": str | None}, total=False)
+_Entry = TypedDict(
+    "_Entry", {"name": str, "context": Context | None, "cluster": Cluster | None, "user": User | None}, total=False
+)
+_Entries = list[_Entry] | None
+_File = TypedDict(
+    "_File",
+    {
+        "apiVersion": Literal["v1", ""] | None,
+        "kind": Literal["Config", ""] | None,
+        "current-context": str | None,
+        "contexts": _Entries,
+        "clusters": _Entries,
+        "users": _Entries,
+    },
+    total=False,
+)
+_FOLDERS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+# Invalid: all keys of the first set together, without any key of the second set (validation.go of client-go).
+_REFUSED: tuple[tuple[set[str], set[str]], ...] = (
+    ({"certificate-authority", "certificate-authority-data"}, set()),
+    ({"certificate-authority", "insecure-skip-tls-verify"}, set()),
+    ({"certificate-authority-data", "insecure-skip-tls-verify"}, set()),
+    ({"client-certificate", "client-certificate-data"}, set()),
+    ({"client-key", "client-key-data"}, set()),
+    ({"token", "username"}, set()),
+    ({"token", "password"}, set()),
+    ({"tokenFile", "username"}, set()),
+    ({"tokenFile", "password"}, set()),
+    ({"exec", "auth-provider"}, set()),
+    ({"client-certificate"}, {"client-key", "client-key-data"}),
+    ({"client-certificate-data"}, {"client-key", "client-key-data"}),
+    ({"as-groups"}, {"as"}),
+    ({"as-uid"}, {"as"}),
+    ({"as-user-extra"}, {"as"}),
+)
 
 
 class Chosen(NamedTuple):
-    """The context to use, and whom its user acts as ("" for nobody else)."""
+    """One context with its cluster and user. source: its kubeconfig."""
 
+    source: str
     context: str
-    acts_as: str
+    namespace: str
+    cluster: Cluster
+    user: User
+
+    def pem(self, key: str) -> bytes:
+        """The content of the file that this key of cluster or user names, else the value of its `-data`, else b"".
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+        """
+        said: dict[str, Any] = {**self.cluster, **self.user}
+        try:
+            return content(said[key]) if said.get(key) else bytes(said.get(f"{key}-data") or b"")
+        except OSError as error:
+            raise unusable(self.source, f"{key} {said[key]}: {str(error.strerror).lower()}") from error
 
 
-def chosen(source: str, context: str | None, before: str | None = None) -> Chosen:
-    """What these files lead to: `context`, else the one used `before`, else the current one.
+def unusable(source: str, why: str, hint: str = NEXT_STEP) -> ConfigurationError:
+    return ConfigurationError(f"The {source} cannot be used: {why}", hint)
 
-    source: one path or several, separated as in $KUBECONFIG; the first file that names a thing wins.
+
+def paths(kubeconfig: str | None) -> list[str]:
+    """The files to read: the given file, else those of $KUBECONFIG, else the one in the home folder."""
+    home = os.path.expanduser("~/.kube/config")  # noqa: PTH111 - Path.expanduser raises where there is no home
+    return [kubeconfig] if kubeconfig else list(filter(None, (os.environ.get("KUBECONFIG") or home).split(os.pathsep)))
+
+
+def choose(sources: list[str], context: str | None = None, before: str = "") -> Chosen | None:
+    """The context `context`, else `before` if it still exists, else the current context; None without a context.
+
+    If several files of `sources` define an entry, the first file is used. A missing file counts as empty.
 
     Raises:
-        ConfigurationError: a part that this context needs is missing or of the wrong kind; names the file and the key.
+        ConfigurationError: a file, or a part that this context needs, is not usable. The message names it and says what
+            to do. It contains no value from the file.
     """
-    files = {str(path): _read(path) for path in there(source)}
-    name = context or _kept(files, before) or next(filter(None, (each.current_context for each in files.values())), "")
+    files = {path: file for path in sources if (file := _read(path)) is not None}
+    source = f"kubeconfig {os.pathsep.join(files or sources)}"
+    known: dict[tuple[str, str], Any] = {}
+    for path, file in reversed(files.items()):
+        known |= _entries(path, file)
+    kept = before if ("contexts", before) in known else ""
+    name: str = next(filter(None, (context, kept, *(file.get("current-context") for file in files.values()))), "")
     if not name:
-        raise _unusable(source, "it names no current-context", "Choose one: kubectl config use-context, or --context.")
-    parts = _entry(files, source, "context", name, _Context)
-    cluster = _entry(files, source, "cluster", parts.cluster, _Cluster)
-    if not _is_address(cluster.server):
-        raise _unusable(source, f"the server of cluster {parts.cluster} is no http or https URL with a usable port")
-    if not _is_name(cluster.tls_server_name):
-        raise _unusable(source, f"the tls-server-name of cluster {parts.cluster} is no name of a host")
-    user = _entry(files, source, "user", parts.user, _User) if parts.user else _User()
-    if user.impersonate_groups or user.impersonate_uid or user.impersonate_extra:
-        raise _unusable(source, f"user {parts.user} has as-groups, as-uid or as-user-extra: only `as` is supported")
-    return Chosen(name, user.impersonate or "")
+        return None
+
+    def named(kind: str, name: str) -> Any:
+        if (kind, name) not in known:
+            others = ", ".join(sorted(other for its_kind, other in known if its_kind == kind))
+            raise unusable(source, f"there is no {kind[:-1]} {name}; it has: {others or 'none'}")
+        return known[kind, name]
+
+    parts = named("contexts", name)
+    cluster, user = named("clusters", parts.get("cluster") or ""), named("users", parts.get("user") or "")
+    _check(source, {key for key, value in (cluster | user).items() if value})
+    return Chosen(source, name, parts.get("namespace") or "", cluster, user)
 
 
-def _kept(files: dict[str, _File], before: str | None) -> str | None:
-    known = {entry.name for file in files.values() for entry in file.contexts or ()}
-    return before if before in known else None
+def content(path: str) -> bytes:
+    """The content of a file or a pipe. A pipe without a writer is empty. Raises OSError for other kinds of files."""
+    descriptor = os.open(path.replace("\0", "?"), os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise OSError(0, "neither a file nor a pipe", path)
+        os.set_blocking(descriptor, True)
+        return file.read()
 
 
-def there(source: str) -> list[Path]:
-    """Those of these paths that lead to something; one that no system could have does not."""
-    found = []
-    for path in filter(None, source.split(os.pathsep)):
-        with contextlib.suppress(OSError, RuntimeError, ValueError):  # too long a name, a home of nobody, a NUL
-            found.append(Path(path).expanduser().resolve(strict=True))
+def is_loopback(host: str | None) -> bool:
+    return re.fullmatch(r"localhost|127(\.\d+){3}|::1", host or "") is not None
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    try:
+        return dict(msgspec.convert(plain_yaml(content(path)) or {}, _File, dec_hook=_decoded))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        why = str(error.strerror).lower() if isinstance(error, OSError) else str(error)
+        raise unusable(f"kubeconfig {path}", why) from error
+
+
+def _decoded(kind: type[Data], value: Any) -> Data:
+    return kind(base64.b64decode(str(value).translate({10: None, 13: None}), validate=True))
+
+
+def _entries(path: str, file: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """The entries of one file, by kind and name. Relative paths start at the folder of the file, or of a link to it."""
+    folder, found = Path(path).absolute().parent, dict[tuple[str, str], Any]()
+    for kind in ("contexts", "clusters", "users"):
+        for entry in file.get(kind) or ():
+            named, part = (kind, entry.get("name", "")), entry.get(kind[:-1]) or {}
+            if named in found:
+                raise unusable(f"kubeconfig {path}", f"it has two {kind} {named[1]}")
+            found[named] = part | {key: str(folder / part[key]) for key in _FOLDERS if part.get(key)}
+            if os.sep in (command := (part.get("exec") or {}).get("command") or ""):
+                part["exec"]["command"] = str(folder / command)
     return found
 
 
-def _read(path: Path) -> _File:
-    if not path.is_file():
-        raise _unusable(path, "it is no regular file")
-    try:
-        return msgspec.convert(plain_yaml(path.read_bytes()) or {}, _File)
-    except OSError as error:
-        raise _unusable(path, (error.strerror or type(error).__name__).lower()) from error
-    except ValueError as error:
-        raise _unusable(path, str(error)) from error
-
-
-def _entry(files: dict[str, _File], source: str, kind: str, name: str, shape: type[T]) -> T:
-    """What the first file says under this name."""
-    for path, file in files.items():
-        for entry in getattr(file, f"{kind}s") or ():
-            if entry.name == name:
-                try:
-                    found = msgspec.convert(getattr(entry, kind), shape)
-                    _must_be_files(path, found)
-                except msgspec.ValidationError as error:
-                    raise _unusable(path, f"{kind} {name}: {error}") from error
-                return found
-    known = sorted({entry.name for file in files.values() for entry in getattr(file, f"{kind}s") or ()})
-    raise _unusable(source, f"there is no {kind} {name}; it has: {', '.join(known) or 'none'}")
-
-
-def _must_be_files(path: str, entry: Struct) -> None:
-    """What waits for a writer, as a pipe does, would be taken for a plugin that waits for a person."""
-    for key, value in msgspec.to_builtins(entry).items():
-        if key in _FILES and value and not all(found.is_file() for found in there(str(Path(path).parent / value))):
-            raise _unusable(path, f"{key}: {value} is no regular file")
-
-
-def _is_address(server: str) -> bool:
-    try:
-        parts = urlsplit(server)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def _is_name(host: str | None) -> bool:
-    try:
-        return host is None or (bool(host.encode("idna")) and host.isprintable())
-    except UnicodeError:
-        return False
-
-
-def _unusable(where: str | Path, why: str, hint: str = NEXT_STEP) -> ConfigurationError:
-    return ConfigurationError(f"The kubeconfig {where} cannot be used: {why}", hint)
+def _check(source: str, said: set[str]) -> None:
+    for together, missing in _REFUSED:
+        if said >= together and not said & missing:
+            without = f"without {' or '.join(sorted(missing))}" if missing else "together"
+            raise unusable(source, f"it has {' and '.join(sorted(together))} {without}")

@@ -1,30 +1,57 @@
 """An in-memory Kubernetes API over HTTP on loopback, for tests, for the demo, and to look at with kubectl.
 
-    with Simulator() as cluster:          # cluster.url; any bearer token is the user of that name
-        ...                               # requests; cluster.store.requests counts them
-        cluster.settle()                  # Deployments get their pods, garbage is collected
+    with Simulator() as cluster:          # cluster.url; any bearer token is the name of its user
+        ...                               # requests; cluster.store.requests holds them
+        cluster.settle()                  # the controllers work: Deployments get their pods, garbage is collected
 
-It serves Takaras, Deployments, ReplicaSets, pods, namespaces, events and SelfSubjectAccessReviews, as far as
-takara-sync and kubectl's everyday verbs need them.  `tests/contract` holds it to a real API server.
+Without HTTP, well under a millisecond: `Store().handle(Request.of("GET", "/api/v1/pods")).json()`. `Store.put` stores
+objects without any check.
+
+A test can go back to a moment instead of preparing it again, and can stand in for a webhook:
+
+    prepared = cluster.snapshot()
+    cluster.store.admission.append(hook)  # AdmissionHook: changes or refuses what is created and updated
+    ...
+    cluster.restore(prepared)             # the objects; not the hooks, nor the recorded requests
+
+It serves Takaras, Deployments, ReplicaSets, pods, namespaces and SelfSubjectAccessReviews, as far as takara-sync and
+kubectl's everyday verbs need them. `tests/contract` holds it to a real API server.
 
 What it does not promise:
 
-- Field ownership (managedFields, server-side apply) beyond Deployments; Takaras can be applied, no more.  The keyed
-  lists and atomic fields that it knows are in `fields`.
-- The exact words of refusals, and every cause that a real server finds; reasons and field paths are right.
-- Validation and defaults beyond the CRD's schema, the types of fields and what a Deployment of takara-sync has.
-- No admission policies, webhooks, quota or PodSecurity.  No RBAC: who may do what is the store's `deny`.
-- No watch, explain, delete of collections, protobuf or YAML answers; it says so with 501, 404 or 406.
-- Rollouts take the default strategy, whatever is asked for; no pause, no deadline, no history limit.  Pods run because
-  a tick says so, and are gone as soon as they are deleted.
+- Field ownership (managedFields, server-side apply) beyond Deployments; Takaras can be applied, no more. An applied
+  list does not change the order of the items that are stored already, and a null in it has no effect.
+- The exact words of refusals, and every cause that an API server finds; reasons and field paths are right.
+- Validation and defaults beyond the CRD's schema, the types of fields and what a Deployment of takara-sync has; no
+  defaults that depend on other fields (an image's pull policy, the second name of a service account, a part of a
+  strategy). Server-side apply needs no field manager.
+- No admission policies, webhooks, quota or PodSecurity but the hooks. No RBAC: `Store.deny` says who may do what.
+- No watch, explain, delete of namespaces and collections, and no bodies in YAML or protobuf; it says so with 501, 404,
+  405 or 400. Ages in tables are in seconds.
+- A rollout starts all new pods at once, and ends the old ones when these run; no other strategy, no revisions, pause,
+  deadline or history limit. Pods run because a tick says so, and are gone as soon as they are deleted; a foreground
+  deletion waits for the dependents of the object only, not for theirs.
 - Nothing is persisted.
 """
 
 from __future__ import annotations
 
 from takara_sync.simulator.controllers import Controllers
+from takara_sync.simulator.objects import AdmissionHook, AdmissionReview, Snapshot
 from takara_sync.simulator.server import Simulator
 from takara_sync.simulator.store import Asked, Store
-from takara_sync.simulator.wire import Answer, Recorded, Request
+from takara_sync.simulator.wire import Answer, Recorded, Refusal, Request
 
-__all__ = ["Answer", "Asked", "Controllers", "Recorded", "Request", "Simulator", "Store"]
+__all__ = [
+    "AdmissionHook",
+    "AdmissionReview",
+    "Answer",
+    "Asked",
+    "Controllers",
+    "Recorded",
+    "Refusal",
+    "Request",
+    "Simulator",
+    "Snapshot",
+    "Store",
+]

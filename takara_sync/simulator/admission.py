@@ -1,19 +1,14 @@
-"""What a server does to an object before it stores it: unknown fields go, defaults come, mistakes are refused.
-
-The defaults are those of kubernetes `pkg/apis/{apps,core}/v1/defaults.go`, as far as a Deployment of ours has them.
-"""
+"""What a server does to an object before it stores it: it drops unknown fields, fills in defaults, refuses mistakes."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from takara_sync.simulator.kinds import DEPLOYMENT, Kind
-from takara_sync.simulator.wire import Json, Refusal, bad_request, cause, invalid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from takara_sync.simulator.kinds import DEPLOYMENT, Json, Kind
+from takara_sync.simulator.wire import Refusal, bad_request, cause, invalid
 
 _TYPES = {"string": str, "integer": int, "object": dict, "array": list, "boolean": bool}
 _FORMATS = {
@@ -28,23 +23,10 @@ _RULES: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "minLength": ("FieldValueInvalid", lambda value, limit: len(value) >= limit),
     "maxLength": ("FieldValueTooLong", lambda value, limit: len(value) <= limit),
     "pattern": ("FieldValueInvalid", lambda value, pattern: bool(re.fullmatch(pattern, value, re.ASCII))),
+    "minItems": ("FieldValueRequired", lambda value, limit: len(value) >= limit),
     "enum": ("FieldValueNotSupported", lambda value, known: value in known),
 }
 _UNTYPED = ("FieldValueTypeInvalid", "FieldValueDuplicate")
-_POD: Json = {
-    "restartPolicy": "Always",
-    "terminationGracePeriodSeconds": 30,
-    "dnsPolicy": "ClusterFirst",
-    "securityContext": {},
-    "schedulerName": "default-scheduler",
-}
-_CONTAINER: Json = {
-    "resources": {},
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
-_DEPLOYMENT = {"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600}
-_ROLLING = {"maxUnavailable": "25%", "maxSurge": "25%"}
 
 
 def prune(value: Any, schema: Json, lost: list[str], path: str = "") -> Any:
@@ -59,11 +41,15 @@ def prune(value: Any, schema: Json, lost: list[str], path: str = "") -> Any:
     return value
 
 
-def default(value: Json, schema: Json) -> Json:
+def default(value: Any, schema: Json) -> Any:
     """The value with the schema's defaults where a field is absent."""
-    filled = {key: of["default"] for key, of in schema.get("properties", {}).items() if "default" in of} | value
-    deeper = {key: of for key, of in schema.get("properties", {}).items() if isinstance(filled.get(key), dict)}
-    return filled | {key: default(filled[key], of) for key, of in deeper.items()}
+    if isinstance(value, list) and "items" in schema:
+        return [default(item, schema["items"]) for item in value]
+    if not isinstance(value, dict) or "properties" not in schema:
+        return value
+    known = schema["properties"]
+    filled = {key: of["default"] for key, of in known.items() if "default" in of} | value
+    return {key: default(item, known.get(key, {})) for key, item in filled.items()}
 
 
 def violations(value: Any, schema: Json, path: str = "") -> Iterator[Json]:
@@ -78,10 +64,9 @@ def violations(value: Any, schema: Json, path: str = "") -> Iterator[Json]:
         missing = [name for name in schema.get("required", ()) if name not in value]
         yield from (cause("FieldValueRequired", f"{path}.{name}".strip("."), "Required value") for name in missing)
         for name, item in value.items():
-            if of := schema.get("properties", {}).get(name):
-                yield from violations(item, of, f"{path}.{name}".strip("."))
-            else:  # a map is refused as a whole, as there
-                yield from violations(item, schema.get("additionalProperties", {}), path)
+            of = schema.get("properties", {}).get(name)  # of a map without properties, the cause names the map
+            where = f"{path}.{name}".strip(".") if of else path
+            yield from violations(item, of or schema.get("additionalProperties", {}), where)
     if isinstance(value, list):
         keys, seen = schema.get("x-kubernetes-list-map-keys", ()), []
         for index, item in enumerate(value):
@@ -94,43 +79,46 @@ def violations(value: Any, schema: Json, path: str = "") -> Iterator[Json]:
 def decode(value: Json, schema: Json, *, custom: bool = False, strict: bool = False) -> Json:
     """The object without unknown fields.
 
-    Raises Refusal 400 for a wrong type (of a custom resource: in its metadata), where `strict` for an unknown field.
+    Raises Refusal 400 for a wrong type (of a custom resource: only in its metadata) and, if `strict`, for an unknown
+    field.
     """
     lost: list[str] = []
     known: Json = prune(value, schema, lost)
-    for told in violations(known, schema):
-        if told["reason"] == "FieldValueTypeInvalid" and (not custom or told["field"].startswith("metadata")):
-            raise bad_request(f"json: cannot unmarshal field {told['field']}: {told['message']}")
+    for found in violations(known, schema):
+        if found["reason"] == "FieldValueTypeInvalid" and (not custom or found["field"].startswith("metadata")):
+            raise bad_request(f"json: cannot unmarshal field {found['field']}: {found['message']}")
     if strict and lost:
         raise bad_request("strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in lost))
     return known
 
 
 def stated(kind: Kind, value: Json) -> Json:
-    """The body of an apply; nulls state nothing.  Raises Refusal 500 without a reason for what does not fit."""
+    """The applied object without nulls. Raises Refusal 500 without a reason for an unknown field or a wrong type."""
     lost: list[str] = []
     known: Json = prune(value, kind.schema, lost)
-    found = [f"{path}: field not declared in schema" for path in lost]
-    told = (one for one in violations(known, kind.schema) if one["reason"] in _UNTYPED)
-    found += [f"{one['field']}: {one['message']}" for one in told]
-    if found:
-        raise Refusal(500, "", f"failed to create typed patch object ({kind.kind}): .{found[0]}")
+    wrong = [f"{path}: field not declared in schema" for path in lost]
+    wrong += [
+        f"{one['field']}: {one['message']}" for one in violations(known, kind.schema) if one["reason"] in _UNTYPED
+    ]
+    if wrong:
+        raise Refusal(500, "", f"failed to create typed patch object ({kind.kind}): .{wrong[0]}")
     return known
 
 
-def admit(kind: Kind, value: Json, old: Json | None) -> Json:
-    """The object with defaults.  Raises Refusal 422 with a cause for each mistake."""
-    filled = default(value, kind.schema) if kind.crd else value
-    if kind == DEPLOYMENT:
-        filled = {**value, "spec": _defaulted(value.get("spec", {}))}
-    causes = list(violations(filled, kind.schema)) or list(_causes(kind, filled, old or filled))
-    if causes:
-        raise invalid(kind, filled["metadata"]["name"], causes)
+def defaulted(kind: Kind, value: Json) -> Json:
+    """The object with its kind and its defaults."""
+    filled: Json = default({"apiVersion": kind.api_version, "kind": kind.kind, **value}, kind.schema)
     return filled
 
 
+def validate(kind: Kind, new: Json, old: Json) -> None:
+    """Raises Refusal 422 with a cause for each mistake; `old` is the stored object, or again the new one."""
+    if causes := list(violations(new, kind.schema)) or list(_causes(kind, new, old)):
+        raise invalid(kind, new["metadata"]["name"], causes)
+
+
 def _causes(kind: Kind, new: Json, old: Json) -> Iterator[Json]:
-    """What no schema says."""
+    """The mistakes that no schema describes."""
     if sum(bool(owner.get("controller")) for owner in new["metadata"].get("ownerReferences", ())) > 1:
         yield cause("FieldValueInvalid", "metadata.ownerReferences", "Only one can have Controller set to true")
     if kind == DEPLOYMENT:
@@ -140,23 +128,3 @@ def _causes(kind: Kind, new: Json, old: Json) -> Iterator[Json]:
             yield cause("FieldValueInvalid", "spec.template.metadata.labels", words)
         if selector != old["spec"]["selector"]:
             yield cause("FieldValueInvalid", "spec.selector", "field is immutable")
-
-
-def _defaulted(spec: Json) -> Json:
-    """The spec of a Deployment with the server's defaults."""
-    template, strategy = spec.get("template", {}), {"type": "RollingUpdate", **spec.get("strategy", {})}
-    pod = {**_POD, **template.get("spec", {})}
-    pod["containers"] = [_container(item) for item in pod.get("containers", ())]
-    pod = {key: item for key, item in pod.items() if item or key != "containers"}
-    if strategy["type"] == "RollingUpdate":
-        strategy["rollingUpdate"] = {**_ROLLING, **strategy.get("rollingUpdate", {})}
-    return {**_DEPLOYMENT, **spec, "strategy": strategy, "template": {"metadata": {}, **template, "spec": pod}}
-
-
-def _container(container: Json) -> Json:
-    tag = container.get("image", "").rsplit("/", 1)[-1].partition(":")[2]
-    pull = "Always" if tag in ("", "latest") else "IfNotPresent"
-    filled = {**_CONTAINER, "imagePullPolicy": pull, **container}
-    if container.get("ports"):
-        filled["ports"] = [{"protocol": "TCP", **port} for port in container["ports"]]
-    return filled

@@ -1,69 +1,57 @@
-"""What the server says about itself: versions, groups, resources, and OpenAPI v3 as far as kubectl asks for it."""
+"""What the server says about itself: versions, groups, resources, and the part of OpenAPI v3 that kubectl needs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from takara_sync.simulator.wire import Answer, Json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from takara_sync.simulator.kinds import Kind
+from takara_sync.simulator.kinds import Json, Kind
 
 _VERSION = {"major": "1", "minor": "36", "gitVersion": "v1.36.3+takara-sync-simulator", "platform": "simulator"}
 _VERBS = ["create", "delete", "get", "list", "patch", "update"]
 _SCALE = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-_REVIEWS = "authorization.k8s.io/v1"
-_REVIEW = {"name": "selfsubjectaccessreviews", "singularName": "", "namespaced": False, "verbs": ["create"]}
 
 
-def answer(path: str, kinds: Iterable[Kind]) -> Answer | None:
-    """The answer to a GET of a path that is about the server, or None."""
-    if path in ("/healthz", "/livez", "/readyz"):
-        return Answer.text(200, "ok")
-    served: dict[str, list[Kind]] = {_REVIEWS: []}
+def pages(kinds: Iterable[Kind]) -> dict[str, Json]:
+    """What a GET of each path answers."""
+    served: dict[str, list[Kind]] = {}
     for kind in kinds:
-        served.setdefault(kind.api_version, []).append(kind)
-    groups = [_group(version) for version in served if "/" in version]
-    about: Json = {
+        served.setdefault(f"/{'apis' if kind.group else 'api'}/{kind.api_version}", []).append(kind)
+    groups = [_group(found[0]) for found in served.values() if found[0].group]
+    return {
         "/version": _VERSION,
         "/api": {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []},
         "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups},
-        "/openapi/v3": {"paths": {_root(of)[1:]: {"serverRelativeURL": f"/openapi/v3{_root(of)}"} for of in served}},
+        "/openapi/v3": {"paths": {root[1:]: {"serverRelativeURL": f"/openapi/v3{root}"} for root in served}},
         **{f"/apis/{group['name']}": group for group in groups},
-        **{_root(version): _resources(version, found) for version, found in served.items()},
-        **{f"/openapi/v3{_root(version)}": _openapi(version, found) for version, found in served.items()},
+        **{root: _resources(found) for root, found in served.items()},
+        **{f"/openapi/v3{root}": _openapi(root, found) for root, found in served.items()},
     }
-    return Answer.of(200, about[path]) if path in about else None
 
 
-def _root(version: str) -> str:
-    return f"/apis/{version}" if "/" in version else f"/api/{version}"
+def _group(kind: Kind) -> Json:
+    version = {"groupVersion": kind.api_version, "version": kind.version}
+    return {
+        "kind": "APIGroup",
+        "apiVersion": "v1",
+        "name": kind.group,
+        "versions": [version],
+        "preferredVersion": version,
+    }
 
 
-def _group(version: str) -> Json:
-    name, _, number = version.rpartition("/")
-    spoken = {"groupVersion": version, "version": number}
-    return {"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": [spoken], "preferredVersion": spoken}
-
-
-def _resources(version: str, kinds: list[Kind]) -> Json:
-    found: list[Json] = [{**_REVIEW, "kind": "SelfSubjectAccessReview"}] if version == _REVIEWS else []
+def _resources(kinds: list[Kind]) -> Json:
+    found: list[Json] = []
     for kind in kinds:
-        base = {"namespaced": kind.namespaced, "singularName": kind.kind.lower(), "kind": kind.kind}
-        found.append({"name": kind.plural, **base, "verbs": _VERBS, "shortNames": [kind.short_name]})
-        for sub in kind.subresources:
-            shown = base | (_SCALE if sub == "scale" else {})
-            found.append({"name": f"{kind.plural}/{sub}", **shown, "verbs": ["get", "patch", "update"]})
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": found}
+        base = {"namespaced": kind.namespaced, "singularName": kind.kind.lower(), "kind": kind.kind, "verbs": _VERBS}
+        found.append({**base, "name": kind.plural, "shortNames": [*filter(None, [kind.short_name])]})
+        shown = {"scale": base | _SCALE}
+        found += [{**shown.get(sub, base), "name": f"{kind.plural}/{sub}"} for sub in kind.subresources]
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": kinds[0].api_version, "resources": found}
 
 
-def _openapi(version: str, kinds: list[Kind]) -> Json:
+def _openapi(root: str, kinds: list[Kind]) -> Json:
     """What kubectl looks up: that a patch of the kind knows fieldValidation."""
-    paths = {}
-    for kind in kinds:
-        known = {"group": kind.group, "version": kind.version, "kind": kind.kind}
-        patch = {"parameters": [{"name": "fieldValidation", "in": "query"}], "x-kubernetes-group-version-kind": known}
-        paths[f"{_root(version)}/{kind.plural}/{{name}}"] = {"patch": {**patch, "x-kubernetes-action": "patch"}}
+    known = {"parameters": [{"name": "fieldValidation", "in": "query"}], "x-kubernetes-action": "patch"}
+    names = [{"group": kind.group, "version": kind.version, "kind": kind.kind} for kind in kinds]
+    paths = {f"{root}/{name['kind']}": {"patch": {**known, "x-kubernetes-group-version-kind": name}} for name in names}
     return {"openapi": "3.0.0", "info": {"title": "simulator", "version": "1"}, "paths": paths}

@@ -1,33 +1,23 @@
-"""Who owns which field: sets of fields as managedFields tells them, and what an update and an apply do to them.
+"""Who owns which field: the sets of fields in managedFields, and how an update and an apply change them. Pure.
 
-After structured-merge-diff and apimachinery's `managedfields`.  A set of fields is a set of paths; a path is a tuple of
-the elements that fieldsV1 writes: `f:spec`, `k:{"name":"takara"}`.
+After structured-merge-diff and apimachinery's `managedfields`. A set of fields is a set of paths; a path is a tuple of
+the elements of fieldsV1: `f:spec`, `k:{"name":"takara"}`, `v:"a value of a set"`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from takara_sync.list_keys import ATOMIC, ATOMIC_ITEMS, KEY_DEFAULTS, KEYS, SETS
+from takara_sync.simulator.kinds import Json
 
-Json = dict[str, Any]
 Path = tuple[str, ...]
 Paths = frozenset[Path]
 
-# The list and map types of apps/v1 and core/v1 that matter, by field name.  What is not named here is granular
-# where it is an object and atomic where it is a list.
-KEYS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("containers", "initContainers", "env", "volumes", "imagePullSecrets"), ("name",)),
-    "volumeMounts": ("mountPath",),
-    "ports": ("containerPort", "protocol"),
-    "conditions": ("type",),
-    "ownerReferences": ("uid",),
-}
-_ATOMIC = ("selector", "labelSelector", "nodeSelector", "secretKeyRef", "configMapKeyRef", "fieldRef")
-_KEY_DEFAULTS = {"protocol": "TCP"}
+_WHOLE_ITEMS = {(f"f:{name}",) for name in ATOMIC_ITEMS}
 SYSTEM = (  # metadata that the server keeps
     *("name", "namespace", "uid", "selfLink", "resourceVersion", "generation"),
     *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
@@ -54,7 +44,7 @@ class Entry:
 
 
 def decode(managed_fields: Iterable[Json]) -> list[Entry]:
-    """The entries of an object.  Raises KeyError, TypeError or AttributeError where one is malformed."""
+    """The entries of an object. Raises KeyError, TypeError or AttributeError where one is malformed."""
     found = []
     for item in managed_fields:
         entry = Entry(item["manager"], item["operation"], item["apiVersion"], item.get("subresource", ""))
@@ -65,14 +55,13 @@ def decode(managed_fields: Iterable[Json]) -> list[Entry]:
 def encode(entries: Iterable[Entry]) -> list[Json]:
     """managedFields, in the real server's order; entries that own nothing are dropped."""
     owning = (entry for entry in entries if entry.paths)
-    ordered = sorted(owning, key=lambda one: (one.operation, one.time or "", *one.ident))
-    found = []
-    for entry in ordered:
-        item = {"manager": entry.manager, "operation": entry.operation, "apiVersion": entry.api_version}
-        item |= {"time": entry.time} if entry.time else {}
-        item |= {"subresource": entry.subresource} if entry.subresource else {}
-        found.append({**item, "fieldsType": "FieldsV1", "fieldsV1": _fields_v1(entry.paths)})
-    return found
+    return [_entry(one) for one in sorted(owning, key=lambda one: (one.operation, one.time or "", *one.ident))]
+
+
+def _entry(entry: Entry) -> Json:
+    identity = {"manager": entry.manager, "operation": entry.operation, "apiVersion": entry.api_version}
+    found = {**identity, "time": entry.time, "subresource": entry.subresource, "fieldsType": "FieldsV1"}
+    return {key: item for key, item in found.items() if item} | {"fieldsV1": _fields_v1(entry.paths)}
 
 
 def _members(node: Mapping[str, Any], path: Path) -> Iterable[Path]:
@@ -100,13 +89,15 @@ def _compact(value: Any) -> str:
 
 
 def _parts(value: Any, path: Path) -> dict[str, Any] | None:
-    """What an object or a list at this path is made of, by path element; None for what is owned as a whole."""
-    name = path[-1].removeprefix("f:") if path else ""
-    if isinstance(value, dict) and name not in _ATOMIC and path[-2:-1] != ("f:ownerReferences",):
+    """The parts of the object or list at this path, by path element; None where it has one owner."""
+    name = path[-1][2:] if path else ""
+    if isinstance(value, dict) and name not in ATOMIC and path[-2:-1] not in _WHOLE_ITEMS:
         return {f"f:{key}": item for key, item in value.items()}
     if isinstance(value, list) and name in KEYS and all(isinstance(item, dict) for item in value):
         keys = sorted(KEYS[name])
-        return {f"k:{_compact({key: item.get(key, _KEY_DEFAULTS.get(key)) for key in keys})}": item for item in value}
+        return {f"k:{_compact({key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys})}": item for item in value}
+    if isinstance(value, list) and name in SETS:
+        return {f"v:{_compact(item)}": item for item in value}
     return None
 
 
@@ -116,7 +107,7 @@ def _whole(parts: dict[str, Any], like: Any) -> Any:
 
 
 def flat(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """Every path of an object with its leaf value; what has parts has a path of its own too, with `...`."""
+    """Every path of an object with its value; what has parts has a path of its own, with `...` as its value."""
     if (parts := _parts(value, path)) is None:
         return {path: value}
     found: dict[Path, Any] = {path: ...}
@@ -133,7 +124,7 @@ def changed(old: Json, new: Json) -> tuple[set[Path], set[Path]]:
 
 
 def updated(entries: list[Entry], old: Json, new: Json, writer: Entry) -> list[Entry]:
-    """The entries after a write that is no apply: what changed belongs to the writer, and to nobody else."""
+    """The entries after a write that is no apply: the writer alone owns what changed."""
     touched, gone = changed(old, new)
     found = {entry.ident: replace(entry, paths=entry.paths - touched - gone) for entry in entries}
     if mine := _taken(touched, entries, new, writer):
@@ -143,9 +134,6 @@ def updated(entries: list[Entry], old: Json, new: Json, writer: Entry) -> list[E
 
 def _taken(touched: set[Path], before: list[Entry], new: Json, writer: Entry) -> Paths:
     mine = _ownable(touched, writer.subresource)
-    if writer.subresource == "status":
-        # The status of a Deployment is written with its annotations (the revision), which the writer then owns.
-        mine |= {path for path in touched if path[:2] == ("f:metadata", "f:annotations")}
     if writer.subresource == "scale":
         # A Scale of 0 has no replicas field, so nobody owns it; and nobody starts to where nobody did.
         held = frozenset[Path]().union(*(entry.paths for entry in before))
@@ -157,26 +145,26 @@ def _taken(touched: set[Path], before: list[Entry], new: Json, writer: Entry) ->
 def applied(
     entries: list[Entry], live: Json, wanted: Json, writer: Entry
 ) -> tuple[Json, list[Entry], list[tuple[Entry, Path]]]:
-    """The object and its entries after a server-side apply, and whose fields that gives another value."""
+    """The object and its entries after a server-side apply, and (entry, path) for each field taken from another."""
     found = {entry.ident: entry for entry in entries}
     last = found.pop(writer.ident, replace(writer, paths=frozenset()))
     mine = replace(writer, paths=_stated(wanted, writer.subresource))
     kept = mine.paths.union(*(entry.paths for entry in found.values()))
-    result = without(merge(live, wanted), last.paths - _needed(kept))
+    result = without(merge(live, wanted), _with_fields_above(last.paths) - _with_fields_above(kept))
     touched, gone = changed(live, result)
     lost = [(entry, path) for entry in found.values() for path in sorted(entry.paths & touched)]
     others = [replace(entry, paths=entry.paths - touched - gone) for entry in found.values()]
     return result, [*others, mine], lost
 
 
-def _needed(paths: Paths) -> Paths:
-    """The paths and the fields that they lie in; a list item stays only where somebody owns the item itself."""
-    parents = {path[:depth] for path in paths for depth in range(1, len(path))}
-    return paths | {path for path in parents if path[-1].startswith("f:")}
+def _with_fields_above(paths: Paths) -> Paths:
+    """The paths and the fields around them; whoever owns a part of a list item does not own the item."""
+    above = {path[:depth] for path in paths for depth in range(1, len(path))}
+    return paths | {path for path in above if path[-1].startswith("f:")}
 
 
 def _stated(wanted: Json, subresource: str) -> Paths:
-    """The fields that an applied body states: its leaves, list items and empty objects."""
+    """The fields of an applied object: its leaves, list items and empty objects."""
     paths = flat(wanted)
     parents = {path[:-1] for path in paths if path}
     return _ownable((path for path in paths if path not in parents or "".join(path[-1:]).startswith("k:")), subresource)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import yaml
 
-from takara_sync.simulator.fields import KEYS
+from takara_sync.list_keys import KEYS
 
-if TYPE_CHECKING:
-    from takara_sync.simulator.wire import Json
+Json = dict[str, Any]
+_AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Kind:
     namespaced: bool = True
     subresources: tuple[str, ...] = ("status",)
     crd: Json = field(default_factory=dict, compare=False)  # the schema of a custom resource
-    columns: tuple[Json, ...] = field(default=(), compare=False)
+    columns: tuple[Json, ...] = field(default=(_AGE,), compare=False)  # as a CRD's additionalPrinterColumns
     size_field: str = "replicas"  # of the spec
 
     @property
@@ -47,24 +47,75 @@ class Kind:
         return self.crd or schema_of(self.model)
 
 
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", "deploy", "V1Deployment", subresources=("status", "scale"))
+DEPLOYMENT = Kind(
+    group="apps",
+    version="v1",
+    kind="Deployment",
+    plural="deployments",
+    short_name="deploy",
+    model="V1Deployment",
+    subresources=("status", "scale"),
+    columns=(
+        {"name": "Ready", "type": "string", "jsonPath": ".status.readyReplicas/.spec.replicas"},
+        {"name": "Up-to-date", "type": "integer", "jsonPath": ".status.updatedReplicas"},
+        {"name": "Available", "type": "integer", "jsonPath": ".status.availableReplicas"},
+        _AGE,
+    ),
+)
 REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet")
-POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod")
+_STATUS = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
+POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", columns=(_STATUS, _AGE))
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "ns", "V1Namespace", namespaced=False)
-EVENT = Kind("", "v1", "Event", "events", "ev", "CoreV1Event", subresources=())
+REVIEW = Kind(
+    group="authorization.k8s.io",
+    version="v1",
+    kind="SelfSubjectAccessReview",
+    plural="selfsubjectaccessreviews",
+    short_name="",
+    model="V1SelfSubjectAccessReview",
+    namespaced=False,
+    subresources=(),
+)
 
 _PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean", "float": "number"}
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
 _QUANTITIES = {"additionalProperties": {"format": "quantity"}}
-_SIZE = {"replicas": {"minimum": 0}}
-_MORE: dict[str, Json] = {  # what the server checks and the models do not tell, by model and field
+_SIZE = {"minimum": 0}
+# Checks and defaults of the server that are not in the models, by model and field.
+# Source of the defaults: kubernetes pkg/apis/{apps,core}/v1/defaults.go, as far as a Deployment of ours has them.
+_MORE: dict[str, Json] = {
     "V1ObjectMeta": {"name": {"pattern": _SUBDOMAIN}, "labels": _LABELS},
     "V1LabelSelector": {"matchLabels": _LABELS},
     "V1ResourceRequirements": {"limits": _QUANTITIES, "requests": _QUANTITIES},
-    "V1DeploymentSpec": _SIZE,
-    "V1ReplicaSetSpec": _SIZE,
-    "V1ScaleSpec": _SIZE,
+    "V1ReplicaSetSpec": {"replicas": _SIZE},
+    "V1ScaleSpec": {"replicas": _SIZE},
+    "V1Deployment": {"spec": {"default": {}}},
+    "V1DeploymentSpec": {
+        "replicas": {**_SIZE, "default": 1},
+        "revisionHistoryLimit": {"default": 10},
+        "progressDeadlineSeconds": {"default": 600},
+        "strategy": {
+            "default": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
+        },
+        "template": {"default": {}},
+    },
+    "V1PodTemplateSpec": {"metadata": {"default": {}}, "spec": {"default": {}}},
+    "V1PodSpec": {
+        "containers": {"minItems": 1},
+        "restartPolicy": {"default": "Always"},
+        "terminationGracePeriodSeconds": {"default": 30},
+        "dnsPolicy": {"default": "ClusterFirst"},
+        "securityContext": {"default": {}},
+        "schedulerName": {"default": "default-scheduler"},
+    },
+    "V1Container": {
+        "imagePullPolicy": {"default": "Always"},
+        "resources": {"default": {}},
+        "terminationMessagePath": {"default": "/dev/termination-log"},
+        "terminationMessagePolicy": {"default": "File"},
+    },
+    "V1ContainerPort": {"protocol": {"default": "TCP"}},
 }
 _REQUIRED = {
     "V1OwnerReference": ("apiVersion", "kind", "name", "uid"),
@@ -119,6 +170,6 @@ def takara(*, schemaless: bool = False) -> Kind:
 
 
 def served(*, crd: bool | Literal["schemaless"] = True) -> tuple[Kind, ...]:
-    """All kinds; without the Takara's CRD, or with one that lets everything in, where `crd` says so."""
+    """All kinds; `crd`: with the Takara, without it, or with one whose CRD has no schema and lets everything in."""
     custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
-    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, EVENT, *custom)
+    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, REVIEW, *custom)

@@ -1,36 +1,57 @@
-"""The objects, and the rules of every write: versions, generations, uids, ownership, deletion.
+"""The objects, and the rules of every write: versions, generations, uids, ownership, admission, deletion.
 
-Nothing stored is ever changed in place: a write builds a new object and puts it there last, so that a refusal leaves
-the store as it was and a list, once taken, stays true.
+Nothing stored is ever changed in place: a write builds a new object and stores it last. So a refusal leaves everything
+as it was, a list stays true once it is taken, and a snapshot copies references only.
 """
 
 from __future__ import annotations
 
 import random
 import uuid
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from takara_sync.simulator import fields
-from takara_sync.simulator.admission import admit
+from takara_sync.simulator import fields, rules
+from takara_sync.simulator.admission import defaulted, validate
 from takara_sync.simulator.fields import SYSTEM, Entry
-from takara_sync.simulator.kinds import DEPLOYMENT, EVENT, NAMESPACE, POD, REPLICA_SET, Kind
-from takara_sync.simulator.wire import Json, cause, invalid, refused
+from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, POD, REPLICA_SET, Json, Kind
+from takara_sync.simulator.wire import refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-_TEMPLATE: Json = {"metadata": {}, "spec": {"containers": []}}
-# What has no owner of its own in a new built-in object, and the status that it starts with.
-_BLANK: Json = {"metadata": {}, "spec": {"strategy": {}, "template": _TEMPLATE}, "status": {}}
+# The status that a new built-in object starts with.
 _FIRST: dict[Kind, Json] = {
-    DEPLOYMENT: {},
-    REPLICA_SET: {"replicas": 0},
-    POD: {"phase": "Pending", "qosClass": "BestEffort"},
-    NAMESPACE: {"phase": "Active"},
+    DEPLOYMENT: {"status": {}},
+    REPLICA_SET: {"status": {"replicas": 0}},
+    POD: {"status": {"phase": "Pending"}},
+    NAMESPACE: {"status": {"phase": "Active"}},
 }
+
+
+class AdmissionReview(NamedTuple):
+    """What an admission hook decides about: one object that is about to be created or updated.
+
+    manager: the field manager of the write. old: the stored object, None for a create.
+    new: the object to store, with defaults and with the managedFields of this write; the hook may change it in place.
+    """
+
+    manager: str
+    old: Json | None
+    new: Json
+
+
+AdmissionHook = Callable[[AdmissionReview], Json]
+"""Returns the object to store instead of `new`; raises Refusal to refuse the write."""
+
+
+class Snapshot(NamedTuple):
+    """All objects at one moment; `Store.snapshot` says what else is in it."""
+
+    version: int
+    held: dict[Kind, dict[tuple[str, str], Json]]
+    random: tuple[Any, ...]
 
 
 class Objects:
@@ -42,6 +63,7 @@ class Objects:
     def __init__(self, now: Callable[[], datetime], seed: int | None = None, kinds: tuple[Kind, ...] = ()) -> None:
         self.version = 1
         self.kinds = kinds
+        self.admission: list[AdmissionHook] = []
         self._random = random.Random(seed)  # noqa: S311 - uids and pod names, not secrets
         self._now = now
         self._held: dict[Kind, dict[tuple[str, str], Json]] = {}
@@ -55,7 +77,7 @@ class Objects:
         return self._held.get(kind, {}).get((namespace if kind.namespaced else "", name))
 
     def find(self, kind: Kind, namespace: str, name: str) -> Json:
-        """The object.  Raises Refusal 404."""
+        """The object. Raises Refusal 404."""
         if (found := self.get(kind, namespace, name)) is None:
             raise refused(404, "NotFound", kind, name, "not found")
         return found
@@ -66,62 +88,72 @@ class Objects:
         keys = sorted(held, key="/".join)
         return [held[key] for key in keys if not namespace or key[0] == namespace]
 
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """What is written in here is forgotten: a dry run."""
-        version, held = self.version, {kind: {**found} for kind, found in self._held.items()}
-        try:
-            yield
-        finally:
-            self.version, self._held = version, held
+    def snapshot(self) -> Snapshot:
+        """Everything as it is now."""
+        return Snapshot(self.version, {kind: {**held} for kind, held in self._held.items()}, self._random.getstate())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Everything as it was then."""
+        self.version, self._held = snapshot.version, {kind: {**held} for kind, held in snapshot.held.items()}
+        self._random.setstate(snapshot.random)
+
+    def put(self, value: Json) -> None:
+        """Stores an object as it is given, without any check; `Store.put` says the rest."""
+        kind = {kind.kind: kind for kind in self.kinds}[value["kind"]]
+        given = deepcopy({**_FIRST.get(kind, {}), **value})
+        namespace = given["metadata"]["namespace"] if kind.namespaced else ""
+        if namespace and not self.get(NAMESPACE, "", namespace):
+            self.put({"kind": NAMESPACE.kind, "metadata": {"name": namespace}})
+        first = {"uid": self._uid(), "creationTimestamp": self.time(), "generation": 1}
+        self._put(kind, {"apiVersion": kind.api_version, **given, "metadata": {**first, **given["metadata"]}})
 
     def create(self, kind: Kind, value: Json, writer: Entry, entries: list[Entry] | None = None) -> Json:
-        """Stores a new object.  Raises Refusal: 404 or 403 for its namespace, 409 where there is one, 422."""
-        said = value["metadata"]
-        name = said.get("name") or self._generated(said.get("generateName", ""))
-        metadata = {key: item for key, item in said.items() if key not in SYSTEM} | {"name": name}
+        """Stores a new object. Raises Refusal: 404 for its namespace, 409 where there is one, 422."""
+        given = value["metadata"]
+        name = given.get("name") or self._generated(given.get("generateName", ""))
+        metadata = {key: item for key, item in given.items() if key not in SYSTEM} | {"name": name, "generation": 1}
         if kind.namespaced:
-            metadata["namespace"] = said["namespace"]
-            self._check_namespace(kind, metadata)
+            metadata["namespace"] = given["namespace"]
+            self.find(NAMESPACE, "", given["namespace"])
         if self.get(kind, metadata.get("namespace", ""), name):
             raise refused(409, "AlreadyExists", kind, name, "already exists")
-        uid = uuid.UUID(int=self._random.getrandbits(128), version=4)
-        metadata |= {"uid": str(uid), "creationTimestamp": self.time()}
-        metadata |= {} if kind in (NAMESPACE, EVENT) else {"generation": 1}
-        rest = {key: item for key, item in value.items() if key != "status" or not kind.subresources}
-        first = {"status": _FIRST[kind]} if kind in _FIRST else {}
-        new = admit(kind, {**rest, **first, "metadata": metadata}, None)
-        return self._put(kind, self._with_fields(kind, {}, new, writer, entries))
+        metadata |= {"uid": self._uid(), "creationTimestamp": self.time()}
+        rest = {key: item for key, item in value.items() if key != "status"}
+        new = defaulted(kind, {**rest, **_FIRST.get(kind, {}), "metadata": metadata})
+        return self._put(kind, self._admitted(kind, None, self._with_fields(kind, {}, new, writer, entries), writer))
+
+    def _uid(self) -> str:
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def _generated(self, prefix: str) -> str:
-        """A name from `generateName`: at most 63 characters, five of them random.  Empty where there is no prefix."""
+        """A name from `generateName`: at most 63 characters, five of them random. Empty where there is no prefix."""
         return prefix[:58] + "".join(self._random.choices("bcdfghjklmnpqrstvwxz2456789", k=5)) if prefix else ""
-
-    def _check_namespace(self, kind: Kind, metadata: Json) -> None:
-        namespace = metadata["namespace"]
-        if "deletionTimestamp" in self.find(NAMESPACE, "", namespace)["metadata"]:
-            words = f"namespace {namespace} is being terminated"
-            causes = [cause("NamespaceTerminating", "metadata.namespace", words)]
-            raise refused(403, "Forbidden", kind, metadata["name"], f"is forbidden: {words}", causes)
 
     def update(self, kind: Kind, old: Json, value: Json, writer: Entry, entries: list[Entry] | None = None) -> Json:
         """Stores a changed object; where nothing changes, nothing moves.
 
-        `entries` are the owners after an apply; else they follow from what changed.  Raises Refusal 409 for a stale
+        `entries` are the owners after an apply; otherwise they follow from what changed. Raises Refusal 409 for a stale
         resourceVersion, 422.
         """
-        check_version(kind, old, value)
-        new = isolated(kind, old, value, writer.subresource)
-        check_uid(kind, old, new)
+        rules.check_version(kind, old, value)
+        new = rules.isolated(old, value, writer.subresource)
+        rules.check_uid(kind, old, new)
         kept = {key: old["metadata"][key] for key in SYSTEM if key in old["metadata"]}
         stated = {key: item for key, item in new["metadata"].items() if key not in SYSTEM and item not in ({}, [])}
-        new = admit(kind, {**new, "metadata": stated | kept}, old)
-        new = self._with_fields(kind, old, new, writer, entries)
-        if same(old, new):
+        new = self._with_fields(kind, old, defaulted(kind, {**new, "metadata": stated | kept}), writer, entries)
+        new = self._admitted(kind, old, new, writer)
+        if rules.same(old, new):
             return old
-        if writer.subresource != "status" and changes_generation(kind, old, new) and "generation" in kept:
+        if writer.subresource != "status" and rules.changes_generation(kind, old, new):
             new["metadata"]["generation"] = old["metadata"]["generation"] + 1
         return self._put(kind, new)
+
+    def _admitted(self, kind: Kind, old: Json | None, new: Json, writer: Entry) -> Json:
+        """The object after the admission hooks; who owns what has been settled before. Raises Refusal 422."""
+        for hook in () if writer.subresource else self.admission:
+            new = defaulted(kind, hook(AdmissionReview(writer.manager, deepcopy(old), deepcopy(new))))
+        validate(kind, new, old or new)
+        return new
 
     def _with_fields(self, kind: Kind, old: Json, new: Json, writer: Entry, entries: list[Entry] | None) -> Json:
         metadata = {key: item for key, item in new["metadata"].items() if key != "managedFields"}
@@ -129,103 +161,46 @@ class Objects:
             if entries is None:
                 live = self.entries(old, new)
                 # A server adds no entry to an object whose entries were cleared, until the first apply.
-                entries = fields.updated(live, old or blank(kind), new, writer) if live or not old else []
+                entries = fields.updated(live, old or rules.blank(kind), new, writer) if live or not old else []
             if encoded := fields.encode(entries):
                 metadata["managedFields"] = encoded
         return {**new, "metadata": metadata}
 
     def entries(self, old: Json, new: Json) -> list[Entry]:
-        """Who owns what before a write: what the writer says in managedFields, else what is stored."""
-        said = new["metadata"].get("managedFields")
-        if said == [{}]:  # how a client clears them
+        """Who owns what before a write: by the managedFields of the write, else by the stored ones."""
+        given = new["metadata"].get("managedFields")
+        if given == [{}]:  # how a client clears them
             return []
-        for stated in (said, old.get("metadata", {}).get("managedFields")):
-            try:
+        for stated in (given, old.get("metadata", {}).get("managedFields")):
+            with suppress(KeyError, TypeError, AttributeError):  # malformed entries count as none
                 if found := fields.decode(stated or []):
                     return found
-            except (KeyError, TypeError, AttributeError):
-                continue
         return []
 
     def before_first_apply(self, kind: Kind, live: Json, writer: Entry) -> list[Entry]:
-        """The entry that keeps what an object without managedFields held before its first apply."""
-        return fields.updated([], blank(kind), live, replace(writer, manager="before-first-apply", operation="Update"))
+        """The entry for what an object without managedFields held before its first apply."""
+        return fields.updated(
+            [], rules.blank(kind), live, replace(writer, manager="before-first-apply", operation="Update")
+        )
 
     def delete(self, kind: Kind, old: Json, policy: str = "Background") -> Json | None:
-        """Deletes an object; answers it where finalizers keep it for now, else None."""
+        """Deletes an object; returns it where finalizers keep it for now, else None."""
         metadata = old["metadata"]
         added = {"Foreground": ["foregroundDeletion"], "Orphan": ["orphan"]}.get(policy, [])
         finalizers = list(dict.fromkeys([*metadata.get("finalizers", []), *added]))
-        if not finalizers and kind != NAMESPACE:
-            self.remove(kind, old)
-            return None
-        marked = {**metadata, **({"finalizers": finalizers} if finalizers else {})}
+        marked = {**metadata, "finalizers": finalizers}
         if "deletionTimestamp" not in metadata:
-            marked |= {"deletionTimestamp": self.time(), "deletionGracePeriodSeconds": 0}
-            marked |= {"generation": metadata["generation"] + 1} if "generation" in metadata else {}
-        new = {**old, "metadata": marked, **({"status": {"phase": "Terminating"}} if kind == NAMESPACE else {})}
-        return old if same(old, new) else self._put(kind, new)
-
-    def remove(self, kind: Kind, old: Json) -> None:
-        """Takes an object away without asking, as the last finalizer's end does."""
-        self.version += 1
-        del self._held[kind][(old["metadata"].get("namespace", ""), old["metadata"]["name"])]
+            marked |= {"deletionTimestamp": self.time(), "generation": metadata["generation"] + 1}
+        new = {**old, "metadata": marked}
+        stored = old if rules.same(old, new) else self._put(kind, new)
+        return stored if finalizers else None
 
     def _put(self, kind: Kind, new: Json) -> Json:
+        """Stores an object; one that waits for its last finalizer only is gone."""
         self.version += 1
         metadata = {**new["metadata"], "resourceVersion": str(self.version)}
-        stored = {"apiVersion": kind.api_version, "kind": kind.kind, **new, "metadata": metadata}
-        self._held.setdefault(kind, {})[metadata.get("namespace", ""), metadata["name"]] = stored
-        if "deletionTimestamp" in metadata and not metadata.get("finalizers") and kind != NAMESPACE:
-            self.remove(kind, stored)
-        return stored
-
-
-def blank(kind: Kind) -> Json:
-    """What nobody owns for having created it."""
-    return {} if kind.crd else _BLANK
-
-
-def changes_generation(kind: Kind, old: Json, new: Json) -> bool:
-    """Whether a write means another desire: the spec, and a Deployment's annotations."""
-    if kind == DEPLOYMENT and old["metadata"].get("annotations") != new["metadata"].get("annotations"):
-        return True
-    return bool(old.get("spec") != new.get("spec"))
-
-
-def check_uid(kind: Kind, old: Json, new: Json) -> None:
-    """Raises Refusal 422 where the write names another incarnation of the object."""
-    wanted = new["metadata"].get("uid")
-    if wanted and wanted != old["metadata"]["uid"]:
-        told = cause("FieldValueInvalid", "metadata.uid", f'Invalid value: "{wanted}": field is immutable')
-        raise invalid(kind, old["metadata"]["name"], [told])
-
-
-def check_version(kind: Kind, old: Json, new: Json) -> None:
-    """Raises Refusal 409 where the write was made for another resourceVersion."""
-    if new["metadata"].get("resourceVersion") not in (None, "", "0", old["metadata"]["resourceVersion"]):
-        raise refused(409, "Conflict", kind, old["metadata"]["name"], "has been modified; please apply to the latest")
-
-
-def isolated(kind: Kind, old: Json, new: Json, subresource: str) -> Json:
-    """The write without what its endpoint does not write: the status here, all but the status there."""
-    if not kind.subresources:
-        return new
-    status, rest, metadata = (new, old, old["metadata"]) if subresource == "status" else (old, new, new["metadata"])
-    if subresource == "status" and kind.crd:  # nothing but the status and managedFields
-        metadata = {**metadata, "managedFields": new["metadata"].get("managedFields", [])}
-    elif subresource == "status":
-        metadata = {**new["metadata"], "labels": metadata.get("labels", {})}
-    kept = {key: item for key, item in rest.items() if key != "status"} | {"metadata": metadata}
-    return kept | ({"status": status["status"]} if "status" in status else {})
-
-
-def same(old: Json, new: Json) -> bool:
-    """Whether a write changes nothing but the times of managedFields."""
-
-    def comparable(value: Json) -> Json:
-        entries = [{**item, "time": None} for item in value["metadata"].get("managedFields", [])]
-        metadata = {**value["metadata"], "managedFields": entries, "resourceVersion": None}
-        return {**value, "apiVersion": None, "kind": None, "metadata": metadata}
-
-    return comparable(old) == comparable(new)
+        held, key = self._held.setdefault(kind, {}), (metadata.get("namespace", ""), metadata["name"])
+        held[key] = {**new, "metadata": metadata}
+        if "deletionTimestamp" in metadata and not metadata.get("finalizers"):
+            return held.pop(key)
+        return held[key]

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import jsonpatch
+import msgspec
 from jsonpointer import JsonPointer, JsonPointerException
 
-from takara_sync.simulator.fields import KEYS
+from takara_sync.list_keys import KEYS
 from takara_sync.simulator.wire import Refusal, bad_request
 
 _ODD = (jsonpatch.JsonPatchException, JsonPointerException, KeyError, TypeError, AttributeError, ValueError, IndexError)
 
 
 def json_patch(target: Any, operations: Any) -> Any:
-    """RFC 6902.  Raises Refusal: 400 where the patch is malformed, 422 with empty details where it does not fit.
+    """RFC 6902. Raises Refusal: 400 where the patch is malformed, 422 with empty details where it does not fit.
 
-    As in the real server, a test for null matches what is absent: the product's status write relies on that.
+    As in the API server, a test for null matches what is absent: the product's status write relies on that. Here it
+    looks at the object as it was before the patch.
     """
     if not isinstance(operations, list) or not all(isinstance(item, dict) for item in operations):
         raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type jsonpatch.Patch")
-    target = json.loads(json.dumps(target))
     try:
-        for operation in operations:
-            if not _tests_for_nothing(target, operation):
-                target = jsonpatch.apply_patch(target, json.loads(json.dumps([operation])), in_place=True)
+        left = [one for one in operations if not _finds_nothing(target, one)]
+        copy = msgspec.json.decode(msgspec.json.encode(target))  # copy.deepcopy fails on what is nested deeply
+        return jsonpatch.apply_patch(copy, left, in_place=True)
     except _ODD as error:
         raise Refusal(422, "Invalid", "the server rejected our request due to an error in our request", {}) from error
-    return target
 
 
-def _tests_for_nothing(target: Any, operation: dict[str, Any]) -> bool:
+def _finds_nothing(target: Any, operation: dict[str, Any]) -> bool:
+    """Whether it tests for null and there is nothing, or null."""
     wants_null = operation["op"] == "test" and operation.get("value") is None
     return wants_null and JsonPointer(operation["path"]).resolve(target, None) is None
 
 
 def merge_patch(target: Any, patch: Any, *, strategic: bool = False) -> Any:
-    """RFC 7386; where `strategic`, keyed lists are merged, as far as kubectl asks for it with its `$` directives."""
+    """RFC 7386; where `strategic`, keyed lists are merged, with those of the `$` directives that kubectl sends."""
     if not isinstance(patch, dict):
         return patch
     base = target if isinstance(target, dict) else {}
@@ -52,7 +52,7 @@ def merge_patch(target: Any, patch: Any, *, strategic: bool = False) -> Any:
 
 
 def strategic_patch(target: Any, patch: Any) -> Any:
-    """The strategic merge patch."""
+    """The strategic merge patch of kubectl; see `merge_patch`."""
     return merge_patch(target, patch, strategic=True)
 
 

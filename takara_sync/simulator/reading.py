@@ -1,108 +1,81 @@
-"""Lists with selectors and pages of one moment; and how objects are shown: in full, as metadata only, as a Table."""
+"""Lists, with selectors and pages, and the views of what is read: full, metadata only, Table."""
 
 from __future__ import annotations
 
-import base64
+import itertools
 import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from takara_sync.simulator.kinds import DEPLOYMENT, EVENT, POD, Kind
-from takara_sync.simulator.wire import Json, Refusal, bad_request
+from takara_sync.simulator.kinds import Json, Kind
+from takara_sync.simulator.objects import Objects
+from takara_sync.simulator.wire import Refusal, bad_request
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from takara_sync.simulator.objects import Objects
-
-_MOMENTS = 64  # how many lists can be open at once before the oldest one's tokens expire
-_FIELDS: dict[Kind, tuple[str, ...]] = {
-    POD: ("status.phase", "spec.nodeName", "spec.restartPolicy"),
-    EVENT: (*(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid")), "reason", "type"),
-}
-_UNITS = ((31_536_000, "y"), (86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
-_AGE = ("Age", "date", 0, ".metadata.creationTimestamp")
-_CONTAINERS = ".spec.template.spec.containers[*]"
-_COLUMNS: dict[Kind, tuple[tuple[str, str, int, str], ...]] = {  # header, type, priority, path or `path/path`
-    DEPLOYMENT: (
-        ("Ready", "string", 0, ".status.readyReplicas/.spec.replicas"),
-        ("Up-to-date", "integer", 0, ".status.updatedReplicas"),
-        ("Available", "integer", 0, ".status.availableReplicas"),
-        *(_AGE, ("Containers", "string", 1, f"{_CONTAINERS}.name"), ("Images", "string", 1, f"{_CONTAINERS}.image")),
-    ),
-    POD: (("Status", "string", 0, ".status.phase"), _AGE),
-}
+_OPEN = 256  # how many continue tokens there can be before the oldest expires
+_FIELDS = {"metadata.name", "metadata.namespace", "status.phase"}  # what a field selector may ask for
 
 
 class Lists:
-    """Answers list requests from the objects; a token is bound to the moment of its first page."""
+    """Answers list requests from the objects; the pages of a list show the moment of its first page."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._moments: dict[tuple[int, Kind, str], list[Json]] = {}
+        self._rest: dict[str, tuple[int, list[Json]]] = {}  # the version and what is left of a list, by token
+        self._tokens = map(str, itertools.count(1))
 
     def expire_tokens(self) -> None:
         """Every token handed out so far answers 410, as after a compaction of etcd."""
-        self._moments.clear()
+        self._rest.clear()
 
     def page(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
         """The items that the query asks for, and the list's metadata.
 
         Raises Refusal: 400 where the query is malformed, 410 for an expired token.
         """
-        limit = query.get("limit") or "0"
+        limit, token = query.get("limit") or "0", query.get("continue", "")
         if not limit.isdecimal():
-            raise bad_request(f'strconv.ParseInt: parsing "{limit}": invalid syntax')
-        size = 0 if query.get("resourceVersion") == "0" else int(limit)  # a list from the cache ignores the limit
-        version, start = _decoded(query["continue"]) if query.get("continue") else (self._objects.version, "")
-        everything = self._at(version, kind, namespace, resumed=bool(start))
-        labels = label_selector(query.get("labelSelector", ""))
-        fields = _field_selector(kind, query.get("fieldSelector", ""))
-        selected = [one for one in everything if labels(one["metadata"].get("labels", {})) and fields(one)]
-        chosen = [one for one in selected if _key(one) > start]
-        metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
-        if size and len(chosen) > size:
-            self._moments[version, kind, namespace] = everything
-            while len(self._moments) > _MOMENTS:
-                del self._moments[next(iter(self._moments))]
-            metadata["continue"] = _encoded(version, _key(chosen[size - 1]))
-            if not query.get("labelSelector") and not query.get("fieldSelector"):
-                metadata["remainingItemCount"] = len(chosen) - size
-        return chosen[:size] if size else chosen, metadata
-
-    def _at(self, version: int, kind: Kind, namespace: str, *, resumed: bool) -> list[Json]:
-        if not resumed:
-            return self._objects.all(kind, namespace)
-        if (version, kind, namespace) not in self._moments:
+            raise bad_request(f'"{limit}" cannot be parsed as a limit')
+        if token and token not in self._rest:
             raise Refusal(410, "Expired", "The provided continue parameter is too old. You can start a new list.")
-        return self._moments[version, kind, namespace]
+        version, items = self._rest.get(token) or (self._objects.version, self._selected(kind, namespace, query))
+        size = int(limit)
+        metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
+        if not size or len(items) <= size:
+            return items, metadata
+        metadata["continue"] = next(self._tokens)
+        self._rest[metadata["continue"]] = version, items[size:]
+        if len(self._rest) > _OPEN:
+            del self._rest[next(iter(self._rest))]
+        return items[:size], metadata
+
+    def _selected(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> list[Json]:
+        labels, fields = (_requirements(query.get(name, "")) for name in ("labelSelector", "fieldSelector"))
+        if unknown := {path for path, *_ in fields} - _FIELDS:
+            raise bad_request(f"field label not supported: {unknown}")
+        found = []
+        for item in self._objects.all(kind, namespace):
+            values = {path: json_path(item, f".{path}") for path, *_ in fields}
+            if _fits(item["metadata"].get("labels", {}), labels) and _fits(values, fields):
+                found.append(item)
+        return found
 
 
-def _key(item: Json) -> str:
-    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
+# A label or field, the values that it may have, and whether it should have one of them.
+_Requirement = tuple[str, set[str | None], bool]
 
 
-def _encoded(version: int, start: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([version, start]).encode()).decode()
+def _fits(values: Mapping[str, Any], requirements: list[_Requirement]) -> bool:
+    return all((values.get(name) in some) == wanted for name, some, wanted in requirements)
 
 
-def _decoded(token: str) -> tuple[int, str]:
-    try:
-        version, start = json.loads(base64.urlsafe_b64decode(token))
-        return int(version), str(start)
-    except (ValueError, TypeError) as error:
-        raise bad_request(f"continue key is not valid: {error}") from error
+def _requirements(selector: str) -> list[_Requirement]:
+    """What a selector asks for. Raises Refusal 400 where it cannot be parsed."""
+    return [_requirement(part.strip()) for part in re.split(r",(?![^()]*\))", selector) if part.strip()]
 
 
-def label_selector(text: str) -> Callable[[Mapping[str, str]], bool]:
-    """A test for labels from the string form.  Raises Refusal 400 where it cannot be parsed."""
-    tests = [_requirement(part.strip()) for part in re.split(r",(?![^()]*\))", text) if part.strip()]
-    return lambda labels: all((labels.get(key) in values) == wanted for key, values, wanted in tests)
-
-
-def _requirement(part: str) -> tuple[str, Any, bool]:
-    """(The label, the values that it may have, whether it should have one of them)."""
+def _requirement(part: str) -> _Requirement:
     if found := re.fullmatch(r"(\S+)\s+(in|notin)\s+\(([^()]*)\)", part):
         return found[1], {item.strip() for item in found[3].split(",")}, found[2] == "in"
     if found := re.fullmatch(r"([^\s!=,()]+)\s*(!=|==?)\s*([^\s!=,()]*)", part):
@@ -112,37 +85,18 @@ def _requirement(part: str) -> tuple[str, Any, bool]:
     raise bad_request(f'unable to parse requirement: found "{part}"')
 
 
-def _field_selector(kind: Kind, text: str) -> Callable[[Json], bool]:
-    tests = [_requirement(part) for part in text.split(",") if part]
-    for path, *_ in tests:
-        if path not in ("metadata.name", "metadata.namespace", *_FIELDS.get(kind, ())):
-            raise bad_request(f"field label not supported: {path}")
-    return lambda item: all((str(json_path(item, f".{path}") or "") in some) == wanted for path, some, wanted in tests)
-
-
 def view_of(accept: str) -> str:
-    """`full`, `metadata` or `Table`: the first of the Accept header that is served.  Raises Refusal 406."""
-    for item in (accept or "*/*").split(","):
-        media, *parameters = (part.strip() for part in item.split(";"))
-        if media in ("application/json", "application/*", "*/*"):
-            wanted = next((part[3:] for part in parameters if part.startswith("as=")), "full")
-            return "metadata" if wanted.startswith("PartialObjectMetadata") else wanted
-    raise Refusal(406, "NotAcceptable", "only the following media types are accepted: application/json")
+    """`Table`, `PartialObjectMetadata` or empty for the full objects: what an Accept header asks for first."""
+    found = re.search(r"as=(Table|PartialObjectMetadata)", accept)
+    return found[1] if found else ""
 
 
-def one(kind: Kind, value: Json, view: str, now: datetime) -> Json:
-    """A single object in the view."""
-    if view == "Table":
-        return _table(kind, [value], {}, now)
-    return _metadata_only(value) if view == "metadata" else value
-
-
-def many(kind: Kind, items: list[Json], metadata: Json, view: str, now: datetime) -> Json:
+def listed(kind: Kind, items: list[Json], metadata: Json, view: str, now: datetime) -> Json:
     """A page of objects in the view."""
     if view == "Table":
-        return _table(kind, items, metadata, now)
-    if view == "metadata":
-        shown = [_metadata_only(item) for item in items] or None  # the real server says null
+        return table(kind, items, metadata, now)
+    if view == "PartialObjectMetadata":
+        shown = [_metadata_only(item) for item in items] or None  # the API server sends null for none
         of = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
         return {**of, "metadata": metadata, "items": shown}
     hidden = () if kind.crd else ("kind", "apiVersion")
@@ -154,46 +108,37 @@ def _metadata_only(value: Json) -> Json:
     return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"]}
 
 
-def _table(kind: Kind, items: list[Json], metadata: Json, now: datetime) -> Json:
-    custom = tuple((one["name"], one["type"], one.get("priority", 0), one["jsonPath"]) for one in kind.columns)
-    columns = (("Name", "string", 0, ".metadata.name"), *(custom or _COLUMNS.get(kind, (_AGE,))))
-    heads = [
-        {"name": name, "type": of, "priority": priority, "format": "name" if name == "Name" else "", "description": ""}
-        for name, of, priority, _ in columns
+def table(kind: Kind, items: list[Json], metadata: Json, now: datetime) -> Json:
+    """The objects as kubectl prints them."""
+    columns: list[Json] = [
+        {"name": "Name", "type": "string", "format": "name", "jsonPath": ".metadata.name"},
+        *kind.columns,
     ]
+    heads = [{"priority": 0, "format": "", "description": "", **column} for column in columns]
     rows = [
-        {"cells": [_cell(kind, item, of, path, now) for _, of, _, path in columns], "object": _metadata_only(item)}
+        {"cells": [_cell(kind, item, column, now) for column in columns], "object": _metadata_only(item)}
         for item in items
     ]
     top = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
     return {**top, "columnDefinitions": heads, "rows": rows}
 
 
-def _cell(kind: Kind, item: Json, of: str, path: str, now: datetime) -> Any:
-    values = [json_path(item, part) for part in path.split("/")]
-    if of == "date":
-        return _age(values[0], now)
+def _cell(kind: Kind, item: Json, column: Json, now: datetime) -> Any:
+    """One value; of a built-in kind perhaps several (`1/3`), whose zeros are not stored."""
+    values = [json_path(item, path) for path in column["jsonPath"].split("/")]
+    if column["type"] == "date":
+        age = now - datetime.fromisoformat(values[0])
+        return f"{max(0, int(age.total_seconds()))}s"
     if kind.crd:
-        return json.dumps(values[0], separators=(",", ":")) if isinstance(values[0], dict | list) else values[0]
-    return "/".join(",".join(value) if isinstance(value, list) else str(value or 0) for value in values)
-
-
-def _age(since: str | None, now: datetime) -> str:
-    if not since:
-        return "<unknown>"
-    seconds = max(0, int((now - datetime.fromisoformat(since)).total_seconds()))
-    size, unit = next((found for found in _UNITS if seconds >= 2 * found[0]), _UNITS[-1])
-    return f"{seconds // size}{unit}"
+        return json.dumps(values[0], separators=(",", ":")) if isinstance(values[0], list) else values[0]
+    return "/".join(str(value or 0) for value in values)
 
 
 def json_path(value: Any, path: str) -> Any:
-    """What a printer column's path finds: field names, `[*]`, and list filters of the form `[?(@.type=="Ready")]`."""
-    steps = re.findall(r'\.(\w+)|\[\?\(@\.(\w+)=="([^"]*)"\)\]|\[\*\]', path.replace("\\", ""))
-    for name, key, wanted in steps:
-        if name and isinstance(value, list):
-            value = [item.get(name) for item in value]
-        elif name:
+    """The value at a printer column's path: field names, and filters of the form `[?(@.type=="Ready")]`."""
+    for name, key, wanted in re.findall(r'\.(\w+)|\[\?\(@\.(\w+)=="([^"]*)"\)\]', path):
+        if name:
             value = value.get(name) if isinstance(value, dict) else None
-        elif key:
+        else:
             value = next((item for item in value or () if item.get(key) == wanted), None)
     return value

@@ -5,70 +5,61 @@ from __future__ import annotations
 import http.server
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import Any, Self
 
 import yaml
 
 from takara_sync.simulator.controllers import Controllers
+from takara_sync.simulator.objects import Snapshot
 from takara_sync.simulator.store import Store
 from takara_sync.simulator.wire import Answer, Refusal, Request
 
-if TYPE_CHECKING:
-    from typing import Self
-
-_BODY_LIMIT = 3 * 1024 * 1024  # bytes, as the real server's
 _log = logging.getLogger(__name__)
 
 
 class Simulator:
-    """A cluster on 127.0.0.1 for as long as the `with` statement lasts; `url` leads there.
+    """A cluster on 127.0.0.1 for as long as the `with` statement lasts; its methods may be called from any thread.
 
-    store: what it serves; a fresh one unless given.
-    tick_every: seconds between two ticks of the controllers; None where the owner calls `tick` or `settle`.
-    port: 0 takes a free one.
+    store: the cluster that it serves; a new one unless given.
+    tick_every: seconds after which the controllers work at the latest; with None only `settle` makes them work.
+    port: the TCP port; 0 takes a free one. Raises OSError where the port is taken.
     """
 
     def __init__(self, store: Store | None = None, *, tick_every: float | None = None, port: int = 0) -> None:
         self.store = store or Store()
         self.controllers = Controllers(self.store.objects)
         self.lock = threading.RLock()  # one request or tick at a time
-        self._tick_every, self._stop = tick_every, threading.Event()
+        self.ticks = tick_every is not None
         self._http = _Http(("127.0.0.1", port), _Handler)
         self._http.simulator = self
-        self._threads = [threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)]
-        if tick_every is not None:
-            self._threads.append(threading.Thread(target=self._tick_on, daemon=True))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(tick_every or 0.05,), daemon=True)
 
     def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
         self._http.shutdown()
         self._http.server_close()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the API, without a slash at its end."""
         return f"http://127.0.0.1:{self._http.server_port}"
 
     def kubeconfig(self, user: str = "demo", namespace: str = "default") -> str:
-        """A kubeconfig in YAML: the token is the user's name, as a store without tokens takes it."""
-        told: dict[str, Any] = {
+        """A kubeconfig in YAML; its token is the user's name, which a store without `tokens` accepts."""
+        parts: dict[str, Any] = {
             "cluster": {"server": self.url},
             "user": {"token": user, "as": user},
             "context": {"cluster": "simulator", "user": "simulator", "namespace": namespace},
         }
-        lists = {f"{key}s": [{"name": "simulator", key: value}] for key, value in told.items()}
+        lists = {f"{key}s": [{"name": "simulator", key: value}] for key, value in parts.items()}
         return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "simulator", **lists})
 
     def handle(self, request: Request) -> Answer:
-        """One request, alone with the store; what goes wrong inside is a 500 and changes nothing."""
+        """Answers one request in this process; an error of the simulator's own is a 500 and changes nothing."""
         with self.lock:
             try:
                 return self.store.handle(request)
@@ -76,22 +67,20 @@ class Simulator:
                 _log.exception("%s %s", request.method, request.path)
                 return Refusal(500, "InternalError", f"Internal error occurred: {error!r}").answer
 
-    def tick(self) -> bool:
-        """One step of the controllers; whether anything changed."""
+    def snapshot(self) -> Snapshot:
+        """The objects as they are now; see `Store.snapshot`."""
         with self.lock:
-            return self.controllers.tick()
+            return self.store.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes back to a snapshot; see `Store.restore`."""
+        with self.lock:
+            self.store.restore(snapshot)
 
     def settle(self) -> None:
-        """The controllers do all that they will do.  Raises RuntimeError where they find no end."""
+        """Lets the controllers finish their work. Raises RuntimeError where that takes more than 1,000 steps."""
         with self.lock:
             self.controllers.settle()
-
-    def _tick_on(self) -> None:
-        while not self._stop.wait(self._tick_every):
-            try:
-                self.tick()
-            except Exception:  # noqa: BLE001 - a cluster's controllers outlive what one object does to them
-                _log.exception("a tick of the controllers failed")
 
 
 class _Http(http.server.ThreadingHTTPServer):
@@ -100,8 +89,17 @@ class _Http(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     simulator: Simulator
 
+    def service_actions(self) -> None:
+        """Called after each request, and where there is none every so many seconds."""
+        if self.simulator.ticks:
+            try:
+                with self.simulator.lock:
+                    self.simulator.controllers.tick()
+            except Exception:  # noqa: BLE001 - a cluster's controllers outlive what one object does to them
+                _log.exception("a tick of the controllers failed")
+
     def handle_error(self, *_: object) -> None:
-        """A client that hangs up is no news; nothing is printed."""
+        """Prints nothing: clients may hang up."""
         _log.debug("a connection broke", exc_info=True)
 
 
@@ -111,17 +109,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Http
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):  # every method goes the same way; the store says 405
-            return self._serve
-        raise AttributeError(name)
-
     def _serve(self) -> None:
-        where = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        query = dict(parse_qsl(where.query, keep_blank_values=True))
         try:
-            request = Request(self.command, unquote(where.path), query, headers, self._body())
+            request = Request.of(self.command, self.path, self._body(), headers=headers)
             answer = self.server.simulator.handle(request)
         except Refusal as refusal:
             self.close_connection = True  # its body has not been read
@@ -130,18 +121,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(answer.body)
+        self.wfile.write(answer.body)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the names are the base class's
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "0")
         if "Transfer-Encoding" in self.headers or not length.isdecimal():
             raise Refusal(411, "", "a request needs a Content-Length")
-        if int(length) > _BODY_LIMIT:
-            raise Refusal(413, "RequestEntityTooLarge", f"Request entity too large: limit is {_BODY_LIMIT}")
         body = self.rfile.read(int(length))
         if len(body) < int(length):
-            raise ConnectionAbortedError  # what is cut off is not what was meant
+            raise ConnectionAbortedError  # half a body is not the client's request
         return body
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's

@@ -1,30 +1,28 @@
-"""The API as a function: a Request in, an Answer out.  No threads, no sockets, and no clock but the one given."""
+"""The API as a function: a Request in, an Answer out. No threads, no sockets, and no clock but the one given."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from takara_sync.simulator import discovery, reading
 from takara_sync.simulator.admission import decode
 from takara_sync.simulator.fields import Entry
-from takara_sync.simulator.kinds import NAMESPACE, schema_of, served
-from takara_sync.simulator.objects import Objects
+from takara_sync.simulator.kinds import NAMESPACE, REVIEW, Json, served
+from takara_sync.simulator.objects import Objects, Snapshot
 from takara_sync.simulator.wire import Answer, Recorded, Refusal, Request, not_served, refused
-from takara_sync.simulator.writes import Place, Writes, Written, body_of, scale
+from takara_sync.simulator.writes import Place, Writes, body_of, scale
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_PATH = re.compile(r"/(?:api|apis/([^/]+))/([^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?/?")
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _REMEMBERED = 100_000  # requests; a server that runs for weeks forgets the oldest
 
 
 class Asked(NamedTuple):
-    """Who wants to do what, as a denial hook sees it; `resource` is the plural, with `/status` where it is that."""
+    """A request as authorization sees it; `resource` is the plural, with `/status` or `/scale` where it is that."""
 
     user: str
     verb: str
@@ -34,44 +32,69 @@ class Asked(NamedTuple):
     name: str
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Store:
-    """An in-memory cluster.
+    """A cluster in memory, called as a function; one thread at a time (`Simulator` has a lock and speaks HTTP).
 
-    now: asked for every timestamp (an aware datetime in UTC).
-    crd: whether the Takara CRD is installed; "schemaless" lets everything in.
-    tokens: user by bearer token, others get 401; None takes any token for the name of its user.
-    deny: what a user may not do (403).
+    now: asked for every timestamp; an aware datetime in UTC.
+    crd: whether the Takara CRD is installed; "schemaless" is one that lets everything in.
+    tokens: the user of each bearer token, others get 401; None takes any token as the name of its user.
+    deny: whether a user may not do this; then the answer is 403.
     seed: makes uids and pod names repeatable.
+
+    `requests` holds the last 100,000 requests, and may be cleared. `admission` holds the admission hooks, to append to
+    and to remove from: each is called, in order, for every create and update of an object, not of a subresource, by
+    whomever, controllers included. `now` and `deny` may be replaced at any time.
     """
 
     def __init__(
         self,
         *,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         crd: bool | Literal["schemaless"] = True,
         tokens: Mapping[str, str] | None = None,
         deny: Callable[[Asked], bool] = lambda _: False,
         seed: int | None = None,
     ) -> None:
-        self._kinds = served(crd=crd)
-        self.objects = Objects(now, seed, self._kinds)
-        self.requests: deque[Recorded] = deque(maxlen=_REMEMBERED)
+        kinds = served(crd=crd)
+        self._pages = discovery.pages(kinds)
+        self._places = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
         self.now, self.tokens, self.deny = now, tokens, deny
+        self.objects = Objects(lambda: self.now(), seed, kinds)  # noqa: PLW0108 - `now` may be replaced
+        self.admission = self.objects.admission
+        self.requests: deque[Recorded] = deque(maxlen=_REMEMBERED)
         self._lists = reading.Lists(self.objects)
         self._writes = Writes(self.objects)
         for name in ("default", "kube-system"):
             self.objects.create(NAMESPACE, {"metadata": {"name": name}}, Entry("simulator", "Update", "v1"))
+
+    def snapshot(self) -> Snapshot:
+        """The stored objects, the version counter and the state of the uid generator; costs microseconds an object.
+
+        Not in it: `requests`, continue tokens, the clock, the hooks.
+        """
+        return self.objects.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes back to a snapshot, as often as wanted; one of another Store with the same `crd` makes this its twin."""
+        self.objects.restore(snapshot)
+
+    def put(self, *objects: Json) -> None:
+        """Stores objects as they are given: no defaults, no validation, no admission, no field ownership.
+
+        An object needs `kind` and `metadata.name`, and `metadata.namespace` where the kind has namespaces; a namespace
+        that does not exist is created. `resourceVersion` is always a new one; a missing uid, creationTimestamp,
+        generation or status is filled in. An object of the same name is replaced.
+        Raises KeyError for a kind that is not served.
+        """
+        for value in objects:
+            self.objects.put(value)
 
     def expire_tokens(self) -> None:
         """Continue tokens handed out so far answer 410 Expired from now on."""
         self._lists.expire_tokens()
 
     def handle(self, request: Request) -> Answer:
-        """Answers one request and records it; whatever is refused leaves the objects as they were."""
+        """Answers one request and records it; a request that is refused leaves the objects as they were."""
         user = ""
         try:
             user = self._user(request)
@@ -92,37 +115,31 @@ class Store:
         return request.headers.get("impersonate-user") or known
 
     def _answer(self, request: Request, user: str) -> Answer:
-        if request.path == _REVIEWS and request.method == "POST":
-            return self._review(request, user)
-        if request.method == "GET" and (found := discovery.answer(request.path.rstrip("/"), self._kinds)):
-            return found
+        if request.method == "GET" and (page := self._pages.get(request.path.rstrip("/"))):
+            return Answer.of(200, page)
         if (place := self._place(request.path)) is None:
             return Answer.text(404, "404 page not found\n")
+        if place.kind == REVIEW:
+            return self._review(request, user)
         self._authorize(place, request, user)
-        view = reading.view_of(request.headers.get("accept", ""))
-        if request.method == "GET" and not place.name:
-            if request.query.get("watch", "").lower() in ("true", "1"):
-                raise not_served("watch")
-            items, metadata = self._lists.page(place.kind, place.namespace, request.query)
-            return Answer.of(200, reading.many(place.kind, items, metadata, view, self.now()))
-        with self.objects.trial() if request.query.get("dryRun") else nullcontext():
-            status, body = self._read(place) if request.method == "GET" else self._write(place, request)
-        shown = body.get("kind") == place.kind.kind  # neither a Scale nor a Status
-        return Answer.of(status, reading.one(place.kind, body, view, self.now()) if shown else body)
+        if request.method == "GET":
+            return Answer.of(200, self._read(place, request))
+        before = self.objects.snapshot() if request.query.get("dryRun") else None
+        status, body = self._writes.handle(place, request)
+        if before:
+            self.objects.restore(before)
+        return Answer.of(status, body)
 
     def _place(self, path: str) -> Place | None:
-        """What the path names; None where a real server has nothing there."""
-        kinds = {f"{'apis' if kind.group else 'api'}/{kind.api_version}/{kind.plural}": kind for kind in self._kinds}
-        parts = path.strip("/").split("/")
-        depth = 3 if parts[0] == "apis" else 2
-        root, rest, namespace = parts[:depth], parts[depth:], ""
-        if rest[:1] == ["namespaces"] and "/".join([*root, *rest[2:3]]) in kinds:
-            namespace, rest = rest[1], rest[2:]
-        kind = kinds.get("/".join([*root, *rest[:1]]))
-        name, subresource, *more = [*rest[1:], "", ""]
-        if kind is None or any(more) or "" in rest or (subresource and subresource not in kind.subresources):
+        """The object or collection that the path names; None where an API server has nothing there."""
+        if not (found := _PATH.fullmatch(path)):
             return None
-        return None if name and kind.namespaced and not namespace else Place(kind, namespace, name, subresource)
+        group, version, namespace, plural, name, subresource = (part or "" for part in found.groups())
+        kind = self._places.get((group, version, plural))
+        if kind is None or subresource not in ("", *kind.subresources):
+            return None
+        everywhere = kind.namespaced and not name  # a list of all namespaces
+        return Place(kind, namespace, name, subresource) if bool(namespace) == kind.namespaced or everywhere else None
 
     def _authorize(self, place: Place, request: Request, user: str) -> None:
         verb = _VERBS.get(request.method) or ("get" if place.name else "list")
@@ -133,25 +150,23 @@ class Store:
             raise refused(403, "Forbidden", kind, place.name, f"is forbidden: {what}")
 
     def _review(self, request: Request, user: str) -> Answer:
-        review = decode(body_of(request), schema_of("V1SelfSubjectAccessReview"))
+        """Whether the user may do what the SelfSubjectAccessReview in the body asks for."""
+        review = decode(body_of(request), REVIEW.schema)
         asked = review.get("spec", {}).get("resourceAttributes", {})
         verb, group, namespace, name = (asked.get(key, "") for key in ("verb", "group", "namespace", "name"))
         resource = "/".join(filter(None, (asked.get("resource"), asked.get("subresource"))))
         allowed = not self.deny(Asked(user, verb, group, resource, namespace, name))
         return Answer.of(201, {**review, "status": {"allowed": allowed}})
 
-    def _read(self, place: Place) -> Written:
+    def _read(self, place: Place, request: Request) -> Json:
+        """One object, its Scale, or a page of a list."""
+        view, now = reading.view_of(request.headers.get("accept", "")), self.now()
+        if request.query.get("watch", "").lower() in ("true", "1"):
+            raise not_served("watch")
+        if not place.name:
+            items, metadata = self._lists.page(place.kind, place.namespace, request.query)
+            return reading.listed(place.kind, items, metadata, view, now)
         found = self.objects.find(*place[:3])
-        return 200, scale(place.kind, found) if place.subresource == "scale" else found
-
-    def _write(self, place: Place, request: Request) -> Written:
-        method, writes = request.method, self._writes
-        if method == "POST" and not place.name and (place.namespace or not place.kind.namespaced):
-            return writes.create(place, request)
-        if method == "DELETE" and not place.name:
-            raise not_served("delete of a whole collection")
-        handlers = {"PUT": writes.put, "PATCH": writes.patch}
-        handlers |= {} if place.subresource else {"DELETE": writes.delete}
-        if method not in handlers or not place.name:
-            raise Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
-        return handlers[method](place, request)
+        if place.subresource == "scale":
+            return scale(place.kind, found)
+        return reading.table(place.kind, [found], {}, now) if view == "Table" else found

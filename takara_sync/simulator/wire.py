@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from takara_sync.simulator.kinds import Kind
-
-Json = dict[str, Any]
+from takara_sync.simulator.kinds import Json, Kind
 
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request; header names are in lower case, the path is decoded, the query has one value a key."""
+    """One HTTP request: lower-case header names, a decoded path, one value for each query parameter."""
 
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        user: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """A request for `handle`: `path` as in a URL, with its query; `user` is sent as the bearer token.
+
+        headers: those that are sent instead of the ones of the other arguments.
+
+        Bytes are sent as they are, None as no body, everything else as JSON. Raises TypeError for what is no JSON.
+        """
+        where = urlsplit(path)
+        sent = headers or {"content-type": content_type, "accept": accept, "authorization": f"Bearer {user}"}
+        raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        return cls(method, unquote(where.path), dict(parse_qsl(where.query, keep_blank_values=True)), sent, raw)
 
     @property
     def media_type(self) -> str:
@@ -33,7 +53,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer; the body is what goes over the wire."""
+    """One HTTP response; `body` is what goes over the wire."""
 
     status: int
     body: bytes
@@ -41,22 +61,22 @@ class Answer:
 
     @classmethod
     def of(cls, status: int, body: object) -> Answer:
-        """An answer in JSON."""
+        """A response in JSON."""
         return cls(status, msgspec.json.encode(body), {"Content-Type": "application/json"})
 
     @classmethod
     def text(cls, status: int, body: str) -> Answer:
-        """An answer in plain text."""
+        """A response in plain text."""
         return cls(status, body.encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def json(self) -> Any:
-        """The decoded body.  Raises msgspec.DecodeError where it is no JSON."""
+        """The decoded body. Raises msgspec.DecodeError where it is not JSON."""
         return msgspec.json.decode(self.body)
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One request as it was served, for counting."""
+    """One request that was served, with the HTTP status of its answer."""
 
     method: str
     path: str
@@ -67,14 +87,18 @@ class Recorded:
 
 
 class Refusal(Exception):
-    """A request that ends in a Status; an empty reason is left out, as the real server does for its own failures."""
+    """A request that ends in a Status of failure; raise it in an admission hook to refuse a write.
+
+    code: the HTTP status. reason: as in metav1.Status, for example "Forbidden"; the API server leaves it out of its own
+    failures, and so does "". details: the `details` of the Status, if any.
+    """
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         super().__init__(message)
-        told: Json = {"message": message, "reason": reason, "details": details, "code": code}
-        kept = {key: item for key, item in told.items() if item not in (None, "")}
+        given: Json = {"message": message, "reason": reason, "details": details, "code": code}
+        status = {key: item for key, item in given.items() if item not in (None, "")}
         self.answer = Answer.of(
-            code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **kept}
+            code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **status}
         )
 
 
@@ -89,23 +113,23 @@ def bad_request(message: str) -> Refusal:
 
 
 def not_served(what: str) -> Refusal:
-    """501: a real server does it, the simulator does not."""
+    """501: an API server does this, the simulator does not."""
     return Refusal(501, "NotImplemented", f"{what} is not served by the takara-sync simulator")
 
 
 def details(kind: Kind, name: str, causes: Iterable[Json] = ()) -> Json:
-    """Details that name a resource (plural), as most refusals have them."""
+    """The `details` of a Status: the resource, in the plural, and what is wrong with it."""
     found: Json = {"name": name, "group": kind.group, "kind": kind.plural, "causes": list(causes)}
     return {key: item for key, item in found.items() if item}
 
 
 def refused(code: int, reason: str, kind: Kind, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
-    """A refusal about an object, or about all of a kind where there is no name."""
+    """A refusal about one object, or about all of a kind where the name is empty."""
     what = f'{kind.resource} "{name}"' if name else kind.resource
     return Refusal(code, reason, f"{what} {why}", details(kind, name, causes))
 
 
 def invalid(kind: Kind, name: str, causes: list[Json]) -> Refusal:
-    """422 with one cause a field."""
-    told = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
-    return refused(422, "Invalid", kind, name, f"is invalid: {', '.join(told)}", causes)
+    """422, with one cause for each field."""
+    words = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
+    return refused(422, "Invalid", kind, name, f"is invalid: {', '.join(words)}", causes)

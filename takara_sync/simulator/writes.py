@@ -1,28 +1,27 @@
-"""The writes, from the request's words to the store's rules: create, put, the patches, apply, scale, delete."""
+"""From a request that writes to a call of the objects: create, put, the patches, apply, scale, delete."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import msgspec
-import yaml
 
 from takara_sync.simulator import fields, patches
 from takara_sync.simulator.admission import decode, stated
 from takara_sync.simulator.fields import Entry
-from takara_sync.simulator.kinds import Kind, schema_of
-from takara_sync.simulator.wire import Json, Refusal, Request, bad_request, cause, details, not_served, refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.simulator.objects import Objects
+from takara_sync.simulator.kinds import NAMESPACE, Json, Kind, schema_of
+from takara_sync.simulator.objects import Objects
+from takara_sync.simulator.wire import Refusal, Request, bad_request, cause, details, not_served, refused
 
 _APPLY = "application/apply-patch+yaml"
-_PATCHES: dict[str, Callable[[Any, Any], Any]] = {
+_STRATEGIC = "application/strategic-merge-patch+json"
+_Patch = Callable[[Any, Any], Any]  # from what is stored and the decoded body to what is written
+_PATCHES: dict[str, _Patch] = {
     "application/json-patch+json": patches.json_patch,
     "application/merge-patch+json": patches.merge_patch,
-    "application/strategic-merge-patch+json": patches.strategic_patch,
+    _STRATEGIC: patches.strategic_patch,
 }
 
 
@@ -39,41 +38,45 @@ Written = tuple[int, Json]  # the HTTP status, and the object or what else is an
 
 
 class Writes:
-    """Carries writes out on the objects; each method answers or raises Refusal."""
+    """Writes to the objects; each method returns the HTTP status and the object, or raises Refusal."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def create(self, place: Place, request: Request) -> Written:
-        """POST."""
+    def handle(self, place: Place, request: Request) -> Written:
+        """The write that the method asks for. Raises Refusal 405 where the place has no such method."""
+        handlers = {"PUT": self._replace, "PATCH": self._patch} if place.name else {"POST": self._create}
+        if place.name and not place.subresource:
+            handlers["DELETE"] = self._delete
+        if request.method not in handlers or (place.kind.namespaced and not place.namespace):
+            raise Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        return handlers[request.method](place, request)
+
+    def _create(self, place: Place, request: Request) -> Written:
         value = self._decoded(place, request, body_of(request))
         return 201, self._objects.create(place.kind, value, self._writer(place, request))
 
-    def put(self, place: Place, request: Request) -> Written:
-        """PUT: the whole object."""
-        return self._update(place, request, self._objects.find(*place[:3]), body_of(request))
-
-    def patch(self, place: Place, request: Request) -> Written:
-        """PATCH of any type that the kind has."""
-        if request.media_type == _APPLY and place.subresource != "scale":
+    def _patch(self, place: Place, request: Request) -> Written:
+        media, kind = request.media_type, place.kind
+        if media == _APPLY and place.subresource != "scale":
             return self._apply(place, request)
-        accepted = {media: patch for media, patch in _PATCHES.items() if not (place.kind.crd and "strategic" in media)}
-        if request.media_type not in accepted:
-            taken = ", ".join([*accepted, _APPLY])
-            raise Refusal(415, "UnsupportedMediaType", f"accepted media types include: {taken}")
-        old = self._objects.find(*place[:3])
-        live = scale(place.kind, old) if place.subresource == "scale" else old
-        return self._update(place, request, old, accepted[request.media_type](live, body_of(request)))
+        if media not in _PATCHES or (media == _STRATEGIC and kind.crd):
+            raise Refusal(415, "UnsupportedMediaType", f"a patch of {kind.resource} cannot be of the type {media}")
+        return self._replace(place, request, _PATCHES[media])
 
-    def _update(self, place: Place, request: Request, old: Json, said: Any) -> Written:
-        scales = place.subresource == "scale"
-        value = scaled(place.kind, old, said) if scales else self._decoded(place, request, said)
+    def _replace(self, place: Place, request: Request, patch: _Patch = lambda _, given: given) -> Written:
+        """Writes the object, or its Scale, as the body says, or as a patch with the body makes it."""
+        old, scales = self._objects.find(*place[:3]), place.subresource == "scale"
+        given = patch(scale(place.kind, old) if scales else old, body_of(request))
+        value = scaled(place.kind, old, given) if scales else self._decoded(place, request, given)
         new = self._objects.update(place.kind, old, value, self._writer(place, request))
         return 200, scale(place.kind, new) if scales else new
 
     def _apply(self, place: Place, request: Request) -> Written:
-        kind, wanted = place.kind, applied_body(place, request)
-        writer = self._writer(place, request, operation="Apply")
+        kind = place.kind
+        if "scale" not in kind.subresources:
+            raise not_served(f"server-side apply of {kind.plural}")
+        wanted, writer = stated(kind, named(body_of(request), place)), self._writer(place, request, "Apply")
         live = self._objects.get(*place[:3])
         if live is None and (uid := wanted["metadata"].get("uid")):
             words = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
@@ -86,96 +89,70 @@ class Writes:
             return 201, self._objects.create(kind, value, writer, after)
         return 200, self._objects.update(kind, live, value, writer, after)
 
-    def delete(self, place: Place, request: Request) -> Written:
-        """DELETE of one object, with its options in the body or the query."""
-        kind, name = place.kind, place.name
+    def _delete(self, place: Place, request: Request) -> Written:
+        """DeleteOptions in the body may name a propagationPolicy."""
         old = self._objects.find(*place[:3])
         options = decode(body_of(request) if request.body.strip() else {}, schema_of("V1DeleteOptions"))
-        for key, wanted in options.get("preconditions", {}).items():
-            if wanted != old["metadata"].get(key):
-                words = f"is another one: {key} in precondition: {wanted}, in object: {old['metadata'].get(key)}"
-                raise refused(409, "Conflict", kind, name, words)
-        policy = options.get("propagationPolicy") or request.query.get("propagationPolicy", "Background")
-        if kept := self._objects.delete(kind, old, policy):
+        if options.get("preconditions") or place.kind == NAMESPACE:
+            raise not_served("a delete with preconditions, or of a namespace,")
+        if kept := self._objects.delete(place.kind, old, options.get("propagationPolicy", "Background")):
             return 200, kept
-        told = {**details(kind, name), "uid": old["metadata"]["uid"]}
-        return (200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": told})
+        gone = {**details(place.kind, place.name), "uid": old["metadata"]["uid"]}
+        return 200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": gone}
 
-    def _decoded(self, place: Place, request: Request, said: Any) -> Json:
+    def _decoded(self, place: Place, request: Request, given: Any) -> Json:
         strict = request.query.get("fieldValidation") == "Strict"
-        return decode(named(said, place), place.kind.schema, custom=bool(place.kind.crd), strict=strict)
+        return decode(named(given, place), place.kind.schema, custom=bool(place.kind.crd), strict=strict)
 
     def _writer(self, place: Place, request: Request, operation: str = "Update") -> Entry:
         manager = request.query.get("fieldManager") or request.headers.get("user-agent", "").partition("/")[0]
-        time = None if place.subresource == "scale" else self._objects.time()  # as the real one: no time on scale
+        time = None if place.subresource == "scale" else self._objects.time()  # entries of /scale have no time
         return Entry(manager or "unknown", operation, place.kind.api_version, place.subresource, time)
 
 
 def body_of(request: Request) -> Any:
-    """The decoded body; JSON is YAML too, but much faster.  Raises Refusal 400."""
+    """The decoded body. Raises Refusal 400 where it is not JSON."""
     try:
         return msgspec.json.decode(request.body)
     except msgspec.DecodeError as error:
-        if not request.media_type.endswith("yaml"):
-            raise bad_request(f"the object provided is unrecognized: {error}") from error
-    try:
-        return yaml.safe_load(request.body)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise bad_request(f"error decoding YAML: {error}") from error
+        raise bad_request(f"the object provided is unrecognized: {error}") from error
 
 
 def named(value: Any, place: Place) -> Json:
-    """The body with its namespace and name, where it is of this kind and place.  Raises Refusal 400."""
-    kind = place.kind
-    if not isinstance(value, dict) or not isinstance(value.get("metadata", {}), dict):
+    """The object with its namespace and name. Raises Refusal 400 where it is of another kind or place."""
+    metadata = value.get("metadata", {}) if isinstance(value, dict) else None
+    if not isinstance(metadata, dict):
         raise bad_request("the object provided is unrecognized (must be of type Object)")
-    unsaid = ("", "") if kind.crd else (kind.api_version, kind.kind)
-    given = value.get("apiVersion", unsaid[0]), value.get("kind", unsaid[1])
-    if given != (kind.api_version, kind.kind):
-        raise bad_request(f"{given} in the data does not match the expected {(kind.api_version, kind.kind)}")
-    metadata = {**value.get("metadata", {})}
-    for key, wanted in (("namespace", place.namespace), ("name", place.name)):
-        if wanted and (metadata.get(key) or wanted) != wanted:
-            raise bad_request(f"the {key} of the provided object does not match the {key} on the URL ({wanted})")
-        metadata |= {key: wanted} if wanted else {}
-    return {**value, "metadata": metadata}
+    expected = place.kind.api_version, place.kind.kind
+    left_out = (None, None) if place.kind.crd else expected
+    if (value.get("apiVersion", left_out[0]), value.get("kind", left_out[1])) != expected:
+        raise bad_request(f"the apiVersion and kind of the object are not those of the URL, {expected}")
+    stands = {key: text for key, text in (("namespace", place.namespace), ("name", place.name)) if text}
+    if any(metadata.get(key) not in (None, "", text) for key, text in stands.items()):
+        raise bad_request(f"the name and namespace of the object are not those of the URL, {stands}")
+    return {**value, "metadata": metadata | stands}
 
 
-def applied_body(place: Place, request: Request) -> Json:
-    """The body of an apply, after the checks that come before any merge.  Raises Refusal."""
-    if "scale" not in place.kind.subresources:
-        raise not_served(f"server-side apply of {place.kind.plural}")
-    if not request.query.get("fieldManager"):
-        causes = [cause("FieldValueRequired", "fieldManager", "Required value: is required for apply patch")]
-        raise Refusal(422, "Invalid", "PatchOptions is invalid: fieldManager: Required value", {"causes": causes})
-    said = body_of(request)
-    if not isinstance(said, dict) or not said.get("apiVersion") or not said.get("kind"):
-        raise bad_request("the body is no object with an apiVersion and a kind")
-    wanted = named(said, place)
-    if wanted["metadata"].get("managedFields"):
-        raise bad_request("metadata.managedFields must be nil")
-    return stated(place.kind, wanted)
-
-
-def _field_conflict(place: Place, lost: list[tuple[Entry, tuple[str, ...]]]) -> Refusal:
-    causes = []
-    for entry, path in lost:
-        by = f' with subresource "{entry.subresource}"' if entry.subresource else ""
-        told = f'conflict with "{entry.manager}"{by} using {entry.api_version}'
-        causes.append(cause("FieldManagerConflict", "".join(map(_shown, path)), told))
-    told = "; ".join(f"{one['message']}: {one['field']}" for one in causes)
-    message = f"Apply failed with {len(causes)} conflict{'s' * (len(causes) > 1)}: {told}"
+def _field_conflict(place: Place, lost: list[tuple[Entry, fields.Path]]) -> Refusal:
+    causes = [_conflict(entry, path) for entry, path in lost]
+    words = "; ".join(f"{one['message']}: {one['field']}" for one in causes)
+    message = f"Apply failed with {len(causes)} conflict{'s' * (len(causes) > 1)}: {words}"
     return Refusal(409, "Conflict", message, details(place.kind, place.name, causes))
 
 
-def _shown(element: str) -> str:
-    if element.startswith("f:"):
-        return f".{element[2:]}"
-    return "[" + ",".join(f'{key}="{item}"' for key, item in msgspec.json.decode(element[2:]).items()) + "]"
+def _conflict(entry: Entry, path: fields.Path) -> Json:
+    by = f' with subresource "{entry.subresource}"' if entry.subresource else ""
+    where = "".join(f".{name[2:]}" if name.startswith("f:") else f"[{_keys(name)}]" for name in path)
+    return cause("FieldManagerConflict", where, f'conflict with "{entry.manager}"{by} using {entry.api_version}')
+
+
+def _keys(element: str) -> str:
+    """`name="takara"`, from the path element `k:{"name":"takara"}`."""
+    return re.sub(r'"(\w+)":', r"\1=", element[3:-1])
 
 
 def scale(kind: Kind, value: Json) -> Json:
-    """The scale subresource of an object."""
+    """An object's Scale."""
     size, status = value["spec"].get(kind.size_field), value.get("status", {})
     labels = value["spec"].get("selector", {}).get("matchLabels", {})
     selector = status.get("selector") or ",".join(f"{key}={item}" for key, item in sorted(labels.items()))
@@ -190,8 +167,8 @@ def scale(kind: Kind, value: Json) -> Json:
 
 
 def scaled(kind: Kind, old: Json, wanted: Any) -> Json:
-    """The object with the size of the Scale.  Raises Refusal 400, 422 where that is no size."""
-    said = decode(wanted, schema_of("V1Scale"))
-    spec = {**old["spec"], kind.size_field: said.get("spec", {}).get("replicas", 0)}
-    known = {key: said.get("metadata", {}).get(key) for key in ("uid", "resourceVersion")}
+    """The object with the size of the Scale. Raises Refusal 400 where the Scale has a wrong type."""
+    given = decode(wanted, schema_of("V1Scale"))
+    spec = {**old["spec"], kind.size_field: given.get("spec", {}).get("replicas", 0)}
+    known = {key: given.get("metadata", {}).get(key) for key in ("uid", "resourceVersion")}
     return {**old, "spec": spec, "metadata": {**old["metadata"], **known}}

@@ -2,100 +2,87 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
-import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from takara_sync.changes import Change
-from takara_sync.cli.render import print_report
+from takara_sync.cli.render import report_lines, show
+from takara_sync.conditions import Reason
+from takara_sync.diff import Change
 from takara_sync.errors import Unreadable
 from takara_sync.objects import Key
 from takara_sync.report import Exit, Outcome, Report, Result
+from tests.support.command import Terminal
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 SCALED = Change("spec.replicas", 7, 3, "kubectl")
 OUTCOMES = (
-    Outcome(Key("ns", "bad"), Result.FAILED, "Refused", "no\nway\x1b[31m"),
+    Outcome(Key("ns", "bad"), Result.FAILED, Reason.APPLY_REJECTED, "no\nway\x1b[31m"),
     Outcome(Key("ns", "fine"), Result.UNCHANGED),
-    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), told=True),
+    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True),
 )
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+REPORT = Report(OUTCOMES, STARTED, 1.23456)
+FINE = Report((OUTCOMES[1],), STARTED, 0.04)
 
 
-def shown(report: Report, output: str, stream: io.StringIO | None = None) -> str:
-    stream = stream or io.StringIO()
-    print_report(report, report.exit, output, stream)
-    return stream.getvalue()
+def text_of(report: Report, **options: Any) -> str:
+    """What people see."""
+    stdout: io.StringIO = options.pop("stdout", io.StringIO())
+    with contextlib.redirect_stdout(stdout):
+        show(report.document(), "text", report_lines(report, **options), report.error)
+    return stdout.getvalue()
 
 
-@pytest.fixture
-def report() -> Report:
-    return Report(OUTCOMES, STARTED, 1.23456)
-
-
-def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines(report: Report) -> None:
-    assert shown(report, "text").splitlines() == [
+def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines_and_wide_shows_all() -> None:
+    expected = [
         "NAMESPACE   NAME          RESULT    DETAIL",
-        "ns          bad           failed    Refused: no way [31m",
+        "ns          bad           failed    ApplyRejected: no way [31m",
         "ns          a-long-name   updated   spec.replicas 7 -> 3 (set by kubectl)",
         "3 Takaras: 1 updated, 1 unchanged, 1 failed (1.2 s)",
     ]
+    assert text_of(REPORT).splitlines() == expected
+    wide = text_of(REPORT, every=True).splitlines()
+    assert (len(wide), "ns          fine          unchanged" in wide) == (len(expected) + 1, True)
 
 
-def test_wide_shows_all(report: Report) -> None:
-    assert "ns          fine          unchanged" in shown(report, "wide").splitlines()
+@pytest.mark.parametrize(
+    ("report", "last"),
+    [
+        (FINE, "1 Takara: 1 unchanged (0.0 s)\n"),
+        (Report((), STARTED, 0), "0 Takaras (0.0 s)\n"),
+        (Report((), STARTED, 0, Unreadable("no\nlist", "Look.")), "0 Takaras (0.0 s)\nerror: no list. Look.\n"),
+    ],
+)
+def test_nothing_to_tell_is_one_line_and_why_a_pass_stopped_the_last(report: Report, last: str) -> None:
+    assert text_of(report) == last
 
 
-def test_nothing_to_tell_is_one_line() -> None:
-    fine = Report((OUTCOMES[1],), STARTED, 0.04)
-    assert shown(fine, "text") == "1 Takara: 1 unchanged (0.0 s)\n"
-    assert shown(Report((), STARTED, 0), "text") == "0 Takaras (0.0 s)\n"
-
-
-def test_why_a_pass_stopped_is_the_last_line() -> None:
-    stopped = Report((), STARTED, 0, Unreadable("no\nlist", "Look."))
-    assert shown(stopped, "text").splitlines()[-1] == "error: no list. Look."
-
-
-def test_json_is_one_line_with_everything(report: Report) -> None:
-    text = shown(report, "json")
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
+def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code in it is that of the process: what is tolerated, or pending in a dry run, changes it."""
+    show(REPORT.document(Exit.BLOCKED), "json", report_lines(REPORT))
+    text = capsys.readouterr().out
+    assert (text.count("\n"), text[-1]) == (1, "\n")
     found = json.loads(text)
     assert [takara["name"] for takara in found["takaras"]] == ["bad", "fine", "a-long-name"]
     assert found["takaras"][2]["changes"][0] | {"old": 7, "new": 3} == found["takaras"][2]["changes"][0]
-    assert (found["schema"], found["exit"], found["error"]) == ("takara-sync/report/v1", 1, None)
+    assert (found["schema"], found["exit"], found["error"]) == ("takara-sync/report/v2", 6, None)
     assert (found["started"], found["seconds"]) == ("2026-01-02T03:04:05.678Z", 1.235)
     assert found["counts"] == {"updated": 1, "unchanged": 1, "failed": 1}
 
 
-def test_the_exit_code_in_json_is_that_of_the_process(report: Report) -> None:
-    """Not that of the report alone: what is tolerated, or pending in a dry run, changes it."""
-    stream = io.StringIO()
-    print_report(report, Exit.BLOCKED, "json", stream)
-    assert json.loads(stream.getvalue())["exit"] == 6
+@pytest.mark.parametrize("stdout", [io.StringIO, Terminal])
+def test_brackets_are_no_markup(stdout: type[io.StringIO]) -> None:
+    odd = Outcome(Key("ns", "x"), Result.FAILED, Reason.APPLY_REJECTED, "[bold]no[/bold] [link=http://x]y[/link]")
+    assert "[bold]no[/bold] [link=http://x]y[/link]" in text_of(Report((odd,), STARTED, 0), stdout=stdout())
 
 
-def test_a_terminal_gets_a_table_that_fits_and_colours(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b[31mfailed" in shown(report, "text", Terminal())
-    monkeypatch.setenv("NO_COLOR", "1")
-    plain = shown(report, "text", Terminal())
-    assert "\x1b[31m" not in plain
-    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in plain.splitlines()) <= 60
-    assert "fine" not in plain
-
-
-@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
-def test_brackets_are_no_markup(stream: type[io.StringIO]) -> None:
-    odd = Outcome(Key("ns", "x"), Result.FAILED, "Refused", "[bold]no[/bold] [link=http://x]y[/link]")
-    assert "[bold]no[/bold] [link=http://x]y[/link]" in shown(Report((odd,), STARTED, 0), "text", stream())
+def test_a_list_of_names_stays_short() -> None:
+    last = text_of(Report((), STARTED, 0), namespaces=[f"ns{number:04}" for number in range(1000)]).splitlines()[-1]
+    assert last.startswith("no Takaras in: ns0000, ns0001, ")
+    assert last.endswith(", ns0019 and 980 more")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from takara_sync.cli.options import load
 from takara_sync.cli.selectors import checked
 from takara_sync.errors import ConfigurationError
+from tests.support.command import loaded
 
 GOOD = [
     "a=b", "a==b", "a=", "a != b", "a!=b", "a", "!a", "a in (b, c)", "a notin (b)", "team in (x,y),env=prod,!old",
@@ -38,6 +38,6 @@ def test_a_selector_is_taken_as_it_is(selector: str) -> None:
 @pytest.mark.parametrize("selector", BAD)
 def test_a_mistake_is_named_with_its_source(selector: str) -> None:
     with pytest.raises(ConfigurationError, match="--selector"):
-        load(["once", f"--selector={selector}"], {})
+        loaded(["once", f"--selector={selector}"])
     with pytest.raises(ConfigurationError, match="TAKARA_SYNC_SELECTOR"):
-        load(["once"], {"TAKARA_SYNC_SELECTOR": selector})
+        loaded(["once"], {"TAKARA_SYNC_SELECTOR": selector})

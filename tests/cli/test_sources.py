@@ -8,10 +8,10 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from takara_sync.cli.options import load, parser
-from takara_sync.cli.settings import ENV_PREFIX, Settings
-from takara_sync.cli.sources import flag_of
+from takara_sync.cli.settings import Settings
+from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
+from tests.support.command import loaded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,8 @@ def samples(name: str) -> Samples:
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    return Samples("one", "one", "two", "two", "")
+    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
+    return Samples(one, one, two, two, "")
 
 
 class Sources:
@@ -77,7 +78,7 @@ class Sources:
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:
         environ = NEEDS.get(self.name, {}) | ({} if variable is None else {self.variable: variable})
-        return getattr(load(argv, environ)[1], self.name)
+        return getattr(loaded(argv, environ)[1], self.name)
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -114,13 +115,6 @@ def test_an_empty_variable_is_a_mistake_and_no_default(tmp_path: Path, name: str
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "config"])
-def test_the_help_knows_it(name: str) -> None:
-    text = parser().format_help()
-    assert f"{flag_of(name)}" in text
-    assert Settings.model_fields[name].description
-
-
-@pytest.mark.parametrize("name", [*FIELDS, "config"])
 def test_no_setting_has_a_name_that_a_service_link_can_have(name: str) -> None:
     words = name.upper().split("_")
     assert "PORT" not in words
@@ -135,7 +129,7 @@ def test_the_variables_of_services_are_ignored(service: str) -> None:
     prefix = ENV_PREFIX + service
     names = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_80_TCP", "PORT_80_TCP_ADDR")
     environ = {prefix + name: "tcp://10.0.0.1:80" for name in names}
-    assert load(["once"], environ)[1].model_dump() == Settings().model_dump()
+    assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -148,14 +142,14 @@ def test_the_variables_of_services_are_ignored(service: str) -> None:
     ],
 )
 def test_a_misspelt_variable(name: str, meant: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^{name} is no setting") as raised:
-        load(["once"], {name: "1"})
+    with pytest.raises(ConfigurationError, match=f"^{name} is not a setting") as raised:
+        loaded(["once"], {name: "1"})
     assert meant in raised.value.message
 
 
 def test_variables_of_others_are_none_of_ours() -> None:
     environ = {"TAKARA": "1", "MAX_SIZE": "2", "XTAKARA_SYNC_MAX_SIZE": "3"}
-    assert load(["once"], environ)[1].model_dump() == Settings().model_dump()
+    assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -171,12 +165,12 @@ def test_variables_of_others_are_none_of_ours() -> None:
 def test_watch_namespace_is_honoured_as_the_go_operator_did(
     environ: dict[str, str], argv: list[str], namespaces: tuple[str, ...]
 ) -> None:
-    assert load(["once", *argv], environ)[1].namespace == namespaces
+    assert loaded(["once", *argv], environ)[1].namespace == namespaces
 
 
 def test_a_mistake_in_watch_namespace_is_named_as_such() -> None:
     with pytest.raises(ConfigurationError, match=r"^WATCH_NAMESPACE cannot be 'A B'"):
-        load(["once"], {"WATCH_NAMESPACE": "A B"})
+        loaded(["once"], {"WATCH_NAMESPACE": "A B"})
 
 
 # ------------------------------------------------------------------ the file
@@ -185,14 +179,14 @@ def test_a_mistake_in_watch_namespace_is_named_as_such() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max-sizes: 3", "max-sizes is no setting, did you mean"),
-        ("config: other.yaml", "config is no setting"),
-        ("1: 2", "1 is no setting"),
-        ("- max-size", "holds no mapping"),
-        ("max-size: [1\nx", "cannot be used: no YAML at line 2"),
+        ("max-sizes: 3", "max-sizes is not a setting, did you mean"),
+        ("config: other.yaml", "config is not a setting"),
+        ("1: 2", "1 is not a setting"),
+        ("- max-size", "does not hold a mapping"),
+        ("max-size: [1\nx", "cannot be used: not valid YAML at line 2"),
         ("max-size: true", "max-size cannot be True"),
         ("max-size: 1.5", "max-size cannot be 1.5"),
-        ("namespace: [a, 1]", "namespace cannot be 'a, 1'"),
+        ("namespace: [a, 1]", "namespace cannot be 1: "),
         ("namespace: []", "namespace cannot be"),
         ("selector: ' '", "selector cannot be ' '"),
     ],
@@ -201,7 +195,7 @@ def test_a_mistake_in_the_file(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(ConfigurationError) as raised:
-        load(["once", "--config", str(path)], {})
+        loaded(["once", "--config", str(path)])
     assert str(path) in raised.value.message
     assert words in raised.value.message
 
@@ -211,13 +205,13 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "absent", tmp_path, binary):
         with pytest.raises(ConfigurationError, match=str(path)):
-            load(["once"], {"TAKARA_SYNC_CONFIG": str(path)})
+            loaded(["once"], {"TAKARA_SYNC_CONFIG": str(path)})
 
 
 def test_the_values_of_a_file_have_their_own_types(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("{namespace: [a, b], dry-run: true, max_size: 7, interval: 1m, selector: null}")
-    command, settings = load(["--config", str(path)], {})
+    command, settings = loaded(["--config", str(path)])
     assert command == "loop"
     assert (settings.namespace, settings.dry_run, settings.max_size) == (("a", "b"), True, 7)
     assert (settings.interval, settings.selector) == (60.0, None)
@@ -225,4 +219,4 @@ def test_the_values_of_a_file_have_their_own_types(tmp_path: Path) -> None:
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    assert load(["once", "--config", str(tmp_path / "empty")], {})[1].max_size == 1000
+    assert loaded(["once", "--config", str(tmp_path / "empty")])[1].max_size == 1000

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from takara_sync.cli import termination
+from takara_sync.conditions import Reason
 from takara_sync.errors import Unreadable
 from takara_sync.objects import Key
 from takara_sync.report import Outcome, Report, Result
@@ -25,23 +26,19 @@ def message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_failure_among_many_others_is_told_first(message: Path) -> None:
-    fine = [Outcome(Key("ns", f"a{number:04}"), Result.BLOCKED, "R", "m" * 50) for number in range(500)]
-    bad = Outcome(Key("ns", "zz"), Result.FAILED, "Refused", "quota")
+    fine = [Outcome(Key("ns", f"a{number:04}"), Result.BLOCKED, Reason.PAUSED, "m" * 50) for number in range(500)]
+    bad = Outcome(Key("ns", "zz"), Result.FAILED, Reason.APPLY_REJECTED, "quota")
     termination.leave(Report((*fine, bad), STARTED, 0.1))
 
     lines = message.read_text().splitlines()
     assert lines[0].startswith("501 Takaras: ")
-    assert lines[1] == "ns/zz failed: Refused: quota"
+    assert lines[1] == "ns/zz failed: ApplyRejected: quota"
     assert len(message.read_bytes()) <= 4096
-
-
-def test_why_a_pass_stopped_is_told(message: Path) -> None:
-    termination.leave(Report((), STARTED, 0.1, Unreadable("no server")))
-    assert "no server" in message.read_text()
 
 
 def test_the_last_pass_counts(message: Path) -> None:
     termination.leave(Report((), STARTED, 0.1, Unreadable("no server")))
+    assert "no server" in message.read_text()
     termination.leave(Report((), STARTED, 0.1))
     assert message.read_text() == "0 Takaras (0.1 s)"
 

@@ -1,18 +1,22 @@
-"""Any command of takara-sync, as a process of its own, with what it asked of the server."""
+"""Any command of takara-sync, with what it asked of the server."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
-from tests.tool import COMMAND, Pass, Tool
+from tests.support.command import run
+from tests.tool import Pass, Tool
 
 if TYPE_CHECKING:
     from tests.server import Server, User
+
+ON_THE_SIMULATOR = pytest.mark.parametrize("server", ["simulator"], indirect=True)
+"""For what does not depend on the server."""
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -24,24 +28,24 @@ def validate(report: dict[str, Any]) -> None:
 
 
 class Commands(Tool):
-    """As Tool, for every command and every output."""
+    """As Tool, for every command and every output, and in this process: the process is the subject of other tests."""
 
     def __init__(self, server: Server, namespace: str | None = None, user: User | None = None) -> None:
         super().__init__(server, namespace)
         if user is not None:
             self.user = user
 
-    def run(self, *args: str, program: str = COMMAND, **variables: str) -> Pass:
-        """Run `takara-sync ARGS` in the namespace; it must neither break nor tell its token."""
+    def run(self, *args: str, **variables: str) -> Pass:
+        """Run `takara-sync ARGS` in the namespace; it must neither break nor show its token."""
         scope = ("-n", self.namespace) if self.namespace else ()
         seen = len(self.server.requests(self.user))
-        environment = self.environment() | variables
-        done = subprocess.run(
-            [program, *args, *scope], env=environment, capture_output=True, text=True, check=False, timeout=60
-        )
+        done = run(*args, *scope, env=self.environment() | variables)
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
         assert self.user.token not in done.stdout + done.stderr
-        return Pass(done.returncode, done.stdout, done.stderr, self.server.requests(self.user)[seen:])
+        return Pass(*done, self.server.requests(self.user)[seen:])
+
+    def once(self, *args: str) -> Pass:
+        return self.json("once", *args)
 
     def json(self, *args: str, **variables: str) -> Pass:
         """Run it with a report for machines, whose exit code has to be the process's."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from takara_sync import KubeCluster, Policy, sync_once
@@ -34,6 +35,33 @@ def converged(world: World, tool: Tool, *takaras: Json) -> None:
     world.settle()
 
 
+def scene(
+    *takaras_before: Json,
+    kubectl: Sequence[str] = (),
+    takaras: Mapping[str, Json] = MappingProxyType({}),
+    deployments: Mapping[str, Json] = MappingProxyType({}),
+    statuses: Mapping[str, Json] = MappingProxyType({}),
+    new: Sequence[Json] = (),
+) -> Prepare:
+    """These Takaras converged, then commands of kubectl, merge patches by name, and new Takaras."""
+
+    def prepare(world: World, tool: Tool) -> None:
+        if takaras_before:
+            converged(world, tool, *takaras_before)
+        for command in kubectl:
+            world.kubectl(*command.split())
+        for name, patch in takaras.items():
+            world.merge(name, patch)
+        for name, patch in deployments.items():
+            world.merge_deployment(name, patch)
+        for name, status in statuses.items():
+            path = f"{world.takara_path(name)}/status"
+            world.call("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+        world.create(*new)
+
+    return prepare
+
+
 def sync(world: World, tool: Tool) -> None:
     """A pass, quicker than as a process."""
     cluster = KubeCluster.connect(str(tool.user.kubeconfig), namespaces=[world.namespace])
@@ -48,3 +76,10 @@ def left_by_the_go_operator(world: World, name: str, size: int = 2, **container:
 
 def template(*containers: Json, **spec: Any) -> Json:
     return {"spec": {"containers": list(containers)} | spec}
+
+
+def fleet(world: World, size: int) -> list[str]:
+    """So many Takaras of size 1; their names, sorted."""
+    names = [f"t{number:02}" for number in range(size)]
+    world.create(*(takara(name, 1) for name in names))
+    return names

@@ -38,17 +38,17 @@ class Screen:
         return "\n".join(self.lines)
 
 
-def on_terminal(commands: Commands, *args: str, columns: int, log: bool = True, **variables: str) -> Screen:
-    """Run `takara-sync ARGS` on a terminal of 40 lines and so many columns; without `log`, stderr goes elsewhere."""
+def on_terminal(commands: Commands, *args: str, columns: int) -> Screen:
+    """Run `takara-sync ARGS` on a terminal of 40 lines and so many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     scope = ("-n", commands.namespace) if commands.namespace else ()
     process = subprocess.Popen(
         [COMMAND, *args, *scope],
-        env=commands.environment() | {"TERM": "xterm-256color"} | variables,
+        env=commands.environment() | {"TERM": "xterm-256color"},
         stdin=theirs,
         stdout=theirs,
-        stderr=theirs if log else subprocess.DEVNULL,
+        stderr=theirs,
         start_new_session=True,
     )
     os.close(theirs)

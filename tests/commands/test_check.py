@@ -1,4 +1,4 @@
-"""`check` says what is missing before a pass finds it out, and a Role in one namespace is enough for that namespace."""
+"""`check` says what is missing before a pass finds it out. Missing rights: tests/manifests/test_rights.py."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from tests.commands.rights import RIGHTS, grant
+from takara_sync.cli.check import RIGHTS
 from tests.commands.running import Commands
 from tests.contract.simulated import Simulated
-from tests.world import World, takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,75 +34,6 @@ def test_an_admin_may_everything(world: World, commands: Commands) -> None:
 
 def test_checking_changes_nothing(commands: Commands) -> None:
     assert {request.resource for request in commands.json("check").writes} == {"selfsubjectaccessreviews"}
-
-
-# ------------------------------------------------------------------ a Role in one namespace
-
-
-def test_a_role_in_one_namespace_is_enough_there(real_world: World) -> None:
-    user = real_world.server.user(admin=False)
-    grant(real_world, user)
-    commands = Commands(real_world.server, real_world.namespace, user)
-    real_world.create(takara("one", 1))
-
-    assert commands.json("check").code == 0
-    assert commands.json("once").results == {"one": "created"}
-    real_world.kubectl("scale", "deployment/one", "--replicas=4")
-    assert commands.json("plan").code == 1
-    done = commands.json("once")
-
-    assert (done.code, real_world.deployment("one")["spec"]["replicas"]) == (0, 1)
-    assert {request.namespace for request in done.requests} == {real_world.namespace}
-
-
-def test_without_a_namespace_that_role_is_not_enough_and_each_right_is_named(real_world: World) -> None:
-    user = real_world.server.user(admin=False)
-    grant(real_world, user)
-
-    done = Commands(real_world.server, user=user).json("check")
-
-    assert done.code == 1
-    assert missing(done.report) == [
-        "may get takaras.maho.takara.org in all namespaces",
-        "may list takaras.maho.takara.org in all namespaces",
-        "may patch takaras/status.maho.takara.org in all namespaces",
-        "may update takaras/finalizers.maho.takara.org in all namespaces",
-        "may get deployments.apps in all namespaces",
-        "may list deployments.apps in all namespaces",
-        "may create deployments.apps in all namespaces",
-        "may patch deployments.apps in all namespaces",
-        "may list pods in all namespaces",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("group", "resource", "verb", "code"),
-    [
-        ("apps", "deployments", "list", 3),
-        ("maho.takara.org", "takaras", "list", 3),
-        ("", "pods", "list", 3),
-        ("apps", "deployments", "create", 1),
-        ("apps", "deployments", "patch", 1),
-        ("maho.takara.org", "takaras/status", "patch", 1),
-    ],
-)
-def test_a_missing_right_is_named(real_world: World, group: str, resource: str, verb: str, code: int) -> None:
-    """By check in advance, and by the pass that meets it, with verb, resource and namespace."""
-    user = real_world.server.user(admin=False)
-    grant(real_world, user, [right for right in RIGHTS if right != (group, resource, verb)])
-    commands = Commands(real_world.server, real_world.namespace, user)
-    real_world.create(takara("one", 1))
-
-    checked = commands.json("check")
-    done = commands.json("once")
-
-    qualified = f"{resource}.{group}" if group else resource
-    assert missing(checked.report) == [f"may {verb} {qualified} in namespace {real_world.namespace}"]
-    assert (checked.code, done.code) == (1, code)
-    said = done.report["error"] if code == 3 else done.line_of("one")
-    for word in (verb, resource, real_world.namespace):
-        assert word in said["message"]
-        assert word in done.stderr
 
 
 # ------------------------------------------------------------------ no API, no server

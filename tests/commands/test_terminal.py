@@ -12,6 +12,7 @@ from tests.commands.running import Commands
 from tests.commands.staging import converged
 from tests.commands.terminals import Screen, on_terminal
 from tests.contract.simulated import Simulated
+from tests.support.command import run
 from tests.world import World, takara
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
         yield fleet_of(simulated)
 
 
-def shown(commands: Commands, args: tuple[str, ...], columns: int, *, log: bool = True, **variables: str) -> Screen:
-    if args == ("--help",):
-        commands = Commands(commands.server)
-    return on_terminal(commands, *args, columns=columns, log=log, **variables)
+def shown(commands: Commands, args: tuple[str, ...], columns: int, **variables: str) -> Screen:
+    """What a command writes to a terminal of so many columns, in this process."""
+    variables = {"TERM": "xterm-256color"} | variables
+    done = run(*args, "-n", commands.namespace or "", env=commands.environment() | variables, columns=columns)
+    return Screen(done.code, done.stdout)
 
 
 @pytest.mark.parametrize(("columns", "terminal"), [(80, "xterm-256color"), (200, "xterm-256color"), (80, "dumb")])
@@ -58,7 +60,7 @@ def shown(commands: Commands, args: tuple[str, ...], columns: int, *, log: bool 
 def test_no_line_is_wider_than_the_terminal(
     commands: Commands, args: tuple[str, ...], columns: int, terminal: str
 ) -> None:
-    screen = shown(commands, args, columns, log=False, TERM=terminal)
+    screen = shown(commands, args, columns, TERM=terminal)
 
     assert [line for line in screen.lines if len(line) > columns] == []
     assert len(screen.lines) > 3
@@ -73,15 +75,6 @@ def test_colours_on_a_terminal_and_none_where_nobody_wants_them(commands: Comman
     assert args == ("--help",) or "\x1b[3" in coloured.raw
     assert "\x1b" not in plain.raw
     assert _TIME.sub("", plain.text) == _TIME.sub("", coloured.text)
-
-
-@pytest.mark.parametrize("args", READERS[:4], ids=" ".join)
-def test_piped_names_are_whole_and_nothing_is_coloured(commands: Commands, args: tuple[str, ...]) -> None:
-    done = commands.run(*args, COLUMNS="40", TERM="xterm-256color")
-
-    assert "\x1b" not in done.stdout + done.stderr
-    for name in (LONG, f"{LONG[:-1]}b", "new"):
-        assert any(name in line for line in done.stdout.splitlines())
 
 
 def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(

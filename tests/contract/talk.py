@@ -6,9 +6,13 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from takara_sync.simulator.fields import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.contract.simulated import Simulated
     from tests.control_plane.server import ControlPlane
     from tests.server import Answer
@@ -40,8 +44,13 @@ PLURALS = {
     "deployments": "/apis/apps/v1",
     "replicasets": "/apis/apps/v1",
     "pods": "/api/v1",
-    "events": "/api/v1",
 }
+OTHER_UID = "00000000-0000-4000-8000-000000000000"
+HOLD = "example.org/hold"  # a finalizer
+REAL_ONLY = pytest.mark.parametrize("server", ["real"], indirect=True)
+PATIENCE = 60.0  # seconds; the garbage collector may take half of them
+POD = "spec.template.spec"
+CONTAINER = f"{POD}.containers.0"
 
 
 def takara(name: str = "one", **spec: Any) -> Json:
@@ -84,9 +93,34 @@ def owner(of: Json, *, controller: bool = True) -> Json:
 
 def with_image(image: str, **metadata: Any) -> Json:
     """The default Deployment with another image."""
-    body = deployment(**metadata)
-    body["spec"]["template"]["spec"]["containers"][0]["image"] = image
-    return body
+    return altered(deployment(**metadata), f"{CONTAINER}.image", image)
+
+
+def renamed() -> Json:
+    """The default Deployment with another container instead."""
+    return altered(deployment(), f"{CONTAINER}.name", "renamed")
+
+
+def with_second() -> Json:
+    """The default Deployment with a second container."""
+    (first,) = deployment()["spec"]["template"]["spec"]["containers"]
+    return altered(deployment(), f"{POD}.containers", [first, {"name": "second", "image": "busybox"}])
+
+
+BODIES = {"takaras": takara(), "deployments": deployment()}
+
+
+def altered(value: Json, where: str, new: Any = ...) -> Json:
+    """A copy with another value at a dotted path, or without the field where no value is given."""
+    copy: Json = json.loads(json.dumps(value))
+    inner: Any = copy
+    *above, last = where.split(".")
+    for step in above:
+        inner = inner[int(step) if step.isdecimal() else step]
+    inner |= {last: new}
+    if new is ...:
+        del inner[last]
+    return copy
 
 
 def containers(value: Json) -> dict[str, str]:
@@ -126,9 +160,17 @@ class Talk:
         """One page."""
         return _body(self.server.call("GET", self.path(plural, query=query), accept=accept), 200)
 
-    def create(self, plural: str, body: Json) -> Json:
-        """POST, seen to succeed."""
-        return _body(self.server.call("POST", self.path(plural), body), 201)
+    def post(self, plural: str, body: Any, query: str = "") -> Answer:
+        """POST."""
+        return self.server.call("POST", self.path(plural, query=query), body)
+
+    def put(self, plural: str, body: Json, query: str = "") -> Answer:
+        """PUT of the object of this name."""
+        return self.server.call("PUT", self.path(plural, body["metadata"]["name"], query=query), body)
+
+    def create(self, plural: str, body: Json, query: str = "") -> Json:
+        """The object after a POST that succeeds."""
+        return _body(self.post(plural, body, query), 201)
 
     def delete(self, plural: str, name: str = "one", policy: str = "Background") -> Answer:
         """DELETE, seen to be accepted."""
@@ -179,6 +221,14 @@ class Talk:
     def strategic(self, patch: Json) -> Json:
         """A Deployment after a strategic merge patch, as kubectl sends it."""
         return self.patched("deployments", patch, content_type=STRATEGIC)
+
+
+def wait(talk: Talk, holds: Callable[[], bool]) -> None:
+    """Lets the controllers work until it holds; fails after a minute."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never came true"
+        talk.moment()
 
 
 def _body(answer: Answer, status: int) -> Json:

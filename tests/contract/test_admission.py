@@ -7,46 +7,72 @@ from typing import Any
 import pytest
 
 from tests.contract.talk import (
+    CONTAINER,
+    Json,
     Talk,
+    altered,
     deployment,
     owner,
     refusal,
     takara,
 )
 
+INVALID, REQUIRED, TYPE = "FieldValueInvalid", "FieldValueRequired", "FieldValueTypeInvalid"
+LONG = "x" * 100
+
 
 @pytest.mark.parametrize(
     ("size", "reason"),
-    [
-        (-1, "FieldValueInvalid"),
-        (2147483648, "FieldValueInvalid"),
-        ("3", "FieldValueTypeInvalid"),
-        (1.5, "FieldValueTypeInvalid"),
-        (None, "FieldValueRequired"),  # a null that may not be is dropped
-        (True, "FieldValueTypeInvalid"),
-    ],
+    [(-1, INVALID), (2147483648, INVALID), ("3", TYPE), (1.5, TYPE), (None, REQUIRED), (True, TYPE)],
 )
 def test_sizes_that_the_crd_refuses(talk: Talk, size: Any, reason: str) -> None:
-    answer = talk.server.call("POST", talk.path("takaras"), takara(size=size))
-    status, name, causes = refusal(answer)
+    status, name, causes = refusal(talk.post("takaras", takara(size=size)))
     assert (status, name) == (422, "Invalid")
     assert (reason, "spec.size") in causes
     talk.create("takaras", takara())
     assert talk.patch("takaras", {"spec": {"size": size}}).status == 422
 
 
-def test_a_takara_without_size_or_spec_is_refused(talk: Talk) -> None:
-    body = takara()
-    answer = talk.server.call("POST", talk.path("takaras"), {**body, "spec": {}})
-    assert refusal(answer) == (422, "Invalid", [("FieldValueRequired", "spec.size")])
-    without = {key: part for key, part in body.items() if key != "spec"}
-    answer = talk.server.call("POST", talk.path("takaras"), without)
-    assert refusal(answer) == (422, "Invalid", [("FieldValueRequired", "spec")])
-
-
 @pytest.mark.parametrize("size", [0, 2147483647])
 def test_sizes_that_the_crd_takes(talk: Talk, size: int) -> None:
     assert talk.create("takaras", takara(size=size))["spec"]["size"] == size
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (altered(takara(), "spec", {}), (REQUIRED, "spec.size")),
+        (altered(takara(), "spec"), (REQUIRED, "spec")),
+        *((takara(name), (INVALID, "metadata.name")) for name in ("UPPER", "a_b", "x" * 254, "-a")),
+        (
+            altered(deployment(), "spec.template.metadata.labels", {"app": "other"}),
+            (INVALID, "spec.template.metadata.labels"),
+        ),
+        (altered(deployment(), f"{CONTAINER}.image"), (REQUIRED, "spec.template.spec.containers[0].image")),
+    ],
+)
+def test_an_object_that_is_refused(talk: Talk, body: Json, cause: tuple[str, str]) -> None:
+    assert refusal(talk.post(f"{body['kind'].lower()}s", body)) == (422, "Invalid", [cause])
+
+
+def test_a_label_value_over_63_characters_is_refused(talk: Talk) -> None:
+    talk.create("takaras", takara(LONG))
+    for answer in (talk.post("deployments", deployment(LONG)), talk.apply(deployment(LONG))):
+        assert refusal(answer)[:2] == (422, "Invalid")
+        assert (INVALID, "metadata.labels") in refusal(answer)[2]
+
+
+def test_two_controllers_are_refused(talk: Talk) -> None:
+    owners = [owner(talk.create("takaras", takara(name))) for name in ("a", "b")]
+    answer = talk.post("deployments", deployment(ownerReferences=owners))
+    assert refusal(answer) == (422, "Invalid", [(INVALID, "metadata.ownerReferences")])
+
+
+def test_the_selector_is_immutable(talk: Talk) -> None:
+    talk.create("deployments", deployment())
+    labels = {"app": "takara", "takara_cr": "one", "new": "label"}
+    patch = {"spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}}
+    assert refusal(talk.patch("deployments", patch)) == (422, "Invalid", [(INVALID, "spec.selector")])
 
 
 def test_a_template_is_kept_as_it_is(talk: Talk) -> None:
@@ -63,94 +89,33 @@ def test_unknown_fields_are_pruned_silently_or_refused_when_strict(talk: Talk) -
 
 
 def test_unknown_fields_of_a_deployment(talk: Talk) -> None:
-    body = deployment()
-    body["spec"]["template"]["spec"]["containers"][0]["imagee"] = "typo"
-    strict = talk.server.call("POST", talk.path("deployments", query="dryRun=All&fieldValidation=Strict"), body)
+    body = altered(deployment(), f"{CONTAINER}.imagee", "typo")
+    strict = talk.post("deployments", body, query="dryRun=All&fieldValidation=Strict")
     assert refusal(strict) == (400, "BadRequest", [])
     assert "imagee" in strict.body["message"]
-    made = talk.create("deployments", body)
-    assert "imagee" not in made["spec"]["template"]["spec"]["containers"][0]
+    assert "imagee" not in talk.create("deployments", body)["spec"]["template"]["spec"]["containers"][0]
 
 
 def test_a_wrong_type_in_a_deployment_is_400(talk: Talk) -> None:
-    body = deployment()
-    body["spec"]["replicas"] = "three"
-    assert refusal(talk.server.call("POST", talk.path("deployments"), body)) == (400, "BadRequest", [])
+    answer = talk.post("deployments", altered(deployment(), "spec.replicas", "three"))
+    assert refusal(answer) == (400, "BadRequest", [])
 
 
 def test_the_defaults_of_a_deployment(talk: Talk) -> None:
-    spec = talk.create("deployments", deployment())["spec"]
-    container = {
-        "name": "takara",
-        "image": "busybox",
-        "command": ["sleep", "3600"],
+    expected = altered(deployment(), "spec.strategy", {"type": "RollingUpdate"})["spec"]
+    expected["strategy"]["rollingUpdate"] = {"maxUnavailable": "25%", "maxSurge": "25%"}
+    expected |= {"revisionHistoryLimit": 10, "progressDeadlineSeconds": 600}
+    expected["template"]["spec"] |= {
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": 30,
+        "dnsPolicy": "ClusterFirst",
+        "securityContext": {},
+        "schedulerName": "default-scheduler",
+    }
+    expected["template"]["spec"]["containers"][0] |= {
         "resources": {},
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "Always",
     }
-    labels = {"app": "takara", "takara_cr": "one"}
-    assert spec == {
-        "replicas": 3,
-        "selector": {"matchLabels": labels},
-        "template": {
-            "metadata": {"labels": labels},
-            "spec": {
-                "containers": [container],
-                "restartPolicy": "Always",
-                "terminationGracePeriodSeconds": 30,
-                "dnsPolicy": "ClusterFirst",
-                "securityContext": {},
-                "schedulerName": "default-scheduler",
-            },
-        },
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}},
-        "revisionHistoryLimit": 10,
-        "progressDeadlineSeconds": 600,
-    }
-
-
-def test_the_selector_is_immutable(talk: Talk) -> None:
-    talk.create("deployments", deployment())
-    labels = {"app": "takara", "takara_cr": "one", "new": "label"}
-    patch = {"spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}}
-    answer = talk.patch("deployments", patch)
-    assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "spec.selector")])
-
-
-def test_the_selector_must_match_the_template(talk: Talk) -> None:
-    body = deployment()
-    body["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
-    answer = talk.server.call("POST", talk.path("deployments"), body)
-    assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "spec.template.metadata.labels")])
-
-
-def test_a_label_value_over_63_characters_is_refused(talk: Talk) -> None:
-    long = "x" * 100
-    talk.create("takaras", takara(long))
-    answer = talk.server.call("POST", talk.path("deployments"), deployment(long))
-    status, reason, causes = refusal(answer)
-    assert (status, reason) == (422, "Invalid")
-    assert ("FieldValueInvalid", "metadata.labels") in causes
-
-
-@pytest.mark.parametrize("name", ["UPPER", "a_b", "x" * 254, "-a"])
-def test_names_that_are_refused(talk: Talk, name: str) -> None:
-    answer = talk.server.call("POST", talk.path("takaras"), takara(name))
-    assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "metadata.name")])
-
-
-def test_two_controllers_are_refused(talk: Talk) -> None:
-    first, second = talk.create("takaras", takara("a")), talk.create("takaras", takara("b"))
-    answer = talk.server.call(
-        "POST", talk.path("deployments"), deployment(ownerReferences=[owner(first), owner(second)])
-    )
-    assert refusal(answer) == (422, "Invalid", [("FieldValueInvalid", "metadata.ownerReferences")])
-
-
-def test_an_image_is_required(talk: Talk) -> None:
-    body = deployment()
-    del body["spec"]["template"]["spec"]["containers"][0]["image"]
-    answer = talk.server.call("POST", talk.path("deployments"), body)
-    where = "spec.template.spec.containers[0].image"
-    assert refusal(answer) == (422, "Invalid", [("FieldValueRequired", where)])
+    assert talk.create("deployments", deployment())["spec"] == expected

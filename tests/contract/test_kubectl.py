@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.contract.talk import OUR_FIELDS, Talk, containers, deployment, entry, generation, owned, takara
+from tests.contract.talk import OUR_FIELDS, Json, Talk, containers, deployment, entry, owned, takara, with_second
 
 if TYPE_CHECKING:
     from tests.contract.simulated import Simulated
@@ -67,21 +67,18 @@ def test_describe(kubectl: Kubectl) -> None:
     assert "1 desired | 1 updated | 1 total" in kubectl.run("describe", "deploy", "one")
 
 
-def test_apply_a_takara_twice_and_changed(kubectl: Kubectl) -> None:
-    assert kubectl.run("apply", "-f", "-", stdin=takara()).endswith("/one created\n")
-    assert kubectl.run("apply", "-f", "-", stdin=takara()).endswith("/one unchanged\n")
-    assert kubectl.run("apply", "-f", "-", stdin=takara(size=5)).endswith("/one configured\n")
-    assert kubectl.get("takaras")["spec"] == {"size": 5}
-
-
-def test_apply_a_deployment_twice_and_changed(kubectl: Kubectl) -> None:
-    body = deployment()
-    body["spec"]["template"]["spec"]["containers"].append({"name": "second", "image": "busybox"})
-    assert kubectl.run("apply", "-f", "-", stdin=body).endswith("/one created\n")
-    assert kubectl.run("apply", "-f", "-", stdin=body).endswith("/one unchanged\n")
-    assert kubectl.run("apply", "-f", "-", stdin=deployment(replicas=4)).endswith("/one configured\n")
-    after = kubectl.get("deployments")
-    assert (after["spec"]["replicas"], containers(after)) == (4, {"takara": "busybox"})
+@pytest.mark.parametrize(
+    ("plural", "first", "then"),
+    [("takaras", takara(), takara(size=5)), ("deployments", with_second(), deployment(replicas=4))],
+)
+def test_apply_twice_and_changed(kubectl: Kubectl, plural: str, first: Json, then: Json) -> None:
+    for body, outcome in ((first, "created"), (first, "unchanged"), (then, "configured")):
+        assert kubectl.run("apply", "-f", "-", stdin=body).endswith(f"/one {outcome}\n")
+    after = kubectl.get(plural)["spec"]
+    if plural == "deployments":
+        assert (after["replicas"], containers({"spec": after})) == (4, {"takara": "busybox"})
+    else:
+        assert after == {"size": 5}
 
 
 def test_apply_server_side(kubectl: Kubectl) -> None:
@@ -91,33 +88,20 @@ def test_apply_server_side(kubectl: Kubectl) -> None:
     assert owned(kubectl.get("takaras"), "kubectl") == {"spec/size"}
 
 
-def test_apply_refuses_an_invalid_takara(kubectl: Kubectl) -> None:
-    found = kubectl.server.kubectl(
-        "apply", "-f", "-", stdin=json.dumps(takara(size=-1)), check=False, namespace=kubectl.namespace
-    )
-    assert found.code == 1
-    assert "spec.size" in found.stderr
-
-
-def test_a_typo_is_refused(kubectl: Kubectl) -> None:
-    body = json.dumps(takara(size=1, colour="red"))
+@pytest.mark.parametrize(
+    ("spec", "words"), [({"size": -1}, "spec.size"), ({"size": 1, "colour": "red"}, 'unknown field "spec.colour"')]
+)
+def test_apply_refuses_a_mistake(kubectl: Kubectl, spec: Json, words: str) -> None:
+    body = json.dumps(takara(**spec))
     found = kubectl.server.kubectl("apply", "-f", "-", stdin=body, check=False, namespace=kubectl.namespace)
     assert found.code == 1
-    assert 'unknown field "spec.colour"' in found.stderr
+    assert words in found.stderr
 
 
 def test_create_and_replace(kubectl: Kubectl) -> None:
     assert kubectl.run("create", "-f", "-", stdin=takara()).endswith("/one created\n")
     assert kubectl.run("replace", "-f", "-", stdin=takara(size=7)).endswith("/one replaced\n")
     assert kubectl.get("takaras")["spec"] == {"size": 7}
-
-
-def test_replace_by_force_is_another_object(kubectl: Kubectl) -> None:
-    made = kubectl.applied(deployment())
-    kubectl.run("replace", "--force", "-f", "-", stdin=deployment())
-    after = kubectl.get("deployments")
-    assert after["metadata"]["uid"] != made["metadata"]["uid"]
-    assert generation(after) == 1
 
 
 def test_scale(kubectl: Kubectl) -> None:
@@ -129,13 +113,6 @@ def test_scale(kubectl: Kubectl) -> None:
     after = kubectl.get("deployments")
     assert after["spec"]["replicas"] == 2
     assert owned(after, "kubectl", "Update", "scale") == {"spec/replicas"}
-
-
-def test_scale_with_a_condition(kubectl: Kubectl) -> None:
-    kubectl.create("takaras", takara())
-    kubectl.fails("scale", "tk/one", "--current-replicas=9", "--replicas=5")
-    kubectl.run("scale", "tk/one", "--current-replicas=3", "--replicas=5")
-    assert kubectl.get("takaras")["spec"]["size"] == 5
 
 
 def test_patch_annotate_and_label(kubectl: Kubectl) -> None:
@@ -166,29 +143,12 @@ def test_set_image_and_restart(kubectl: Kubectl) -> None:
     assert where in owned(after, "kubectl-set", "Update")
 
 
-def test_pause_and_resume_a_rollout(kubectl: Kubectl) -> None:
-    kubectl.applied(deployment())
-    kubectl.run("rollout", "pause", "deploy/one")
-    assert kubectl.get("deployments")["spec"]["paused"] is True
-    kubectl.run("rollout", "resume", "deploy/one")
-    assert "paused" not in kubectl.get("deployments")["spec"]
-
-
 @pytest.mark.parametrize("kind", ["tk/one", "deploy/one"])
 def test_delete_waits_and_ends(kubectl: Kubectl, kind: str) -> None:
     kubectl.create("takaras", takara())
     kubectl.create("deployments", deployment(replicas=1))
     assert "deleted" in kubectl.run("delete", kind)
     assert "NotFound" in kubectl.fails("get", kind).stderr
-
-
-def test_delete_by_label_and_all(kubectl: Kubectl) -> None:
-    for name in ("a", "b"):
-        kubectl.create("deployments", deployment(name, replicas=0))
-    kubectl.run("delete", "deploy", "-l", "takara_cr=a")
-    assert [item["metadata"]["name"] for item in kubectl.list("deployments")["items"]] == ["b"]
-    kubectl.run("delete", "deploy", "--all")
-    assert kubectl.list("deployments")["items"] == []
 
 
 @pytest.mark.parametrize("kind", ["tk", "deploy"])

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from tests.contract.talk import (
+    CONTAINER,
     OUR_FIELDS,
+    POD,
     Talk,
+    altered,
     containers,
     deployment,
     owned,
+    with_second,
 )
+
+BOTH = {"takara": "busybox", "second": "busybox"}
 
 
 def test_without_force_the_same_value_is_shared(talk: Talk) -> None:
@@ -18,12 +24,8 @@ def test_without_force_the_same_value_is_shared(talk: Talk) -> None:
 
 
 def test_what_we_no_longer_apply_goes(talk: Talk) -> None:
-    first = deployment()
-    pod = first["spec"]["template"]["spec"]
-    pod["containers"].append({"name": "second", "image": "busybox"})
-    pod["nodeSelector"] = {"a": "b"}
-    first["metadata"]["annotations"] = {"a": "b"}
-    assert set(containers(talk.applied(first))) == {"takara", "second"}
+    first = altered(altered(with_second(), f"{POD}.nodeSelector", {"a": "b"}), "metadata.annotations", {"a": "b"})
+    assert containers(talk.applied(first)) == BOTH
     after = talk.applied(deployment())
     assert containers(after) == {"takara": "busybox"}
     assert "nodeSelector" not in after["spec"]["template"]["spec"]
@@ -32,43 +34,27 @@ def test_what_we_no_longer_apply_goes(talk: Talk) -> None:
 
 
 def test_what_others_own_too_stays(talk: Talk) -> None:
-    first = deployment()
-    first["spec"]["template"]["spec"]["containers"].append({"name": "second", "image": "busybox"})
-    talk.applied(first)
-    talk.applied(first, manager="other", force=False)
-    assert set(containers(talk.applied(deployment()))) == {"takara", "second"}
+    talk.applied(with_second())
+    talk.applied(with_second(), manager="other", force=False)
+    assert containers(talk.applied(deployment())) == BOTH
 
 
 def test_lists_merge_by_their_keys(talk: Talk) -> None:
-    mine, other = deployment(), deployment()
-    mine["spec"]["template"]["spec"]["containers"][0] |= {
-        "env": [{"name": "A", "value": "1"}],
-        "ports": [{"containerPort": 80}],
-    }
-    other["spec"]["template"]["spec"]["containers"][0] |= {
-        "env": [{"name": "B", "value": "2"}],
-        "ports": [{"containerPort": 80, "protocol": "UDP"}],
-    }
+    mine = altered(deployment(), f"{CONTAINER}.env", [{"name": "A", "value": "1"}])
+    mine = altered(mine, f"{CONTAINER}.ports", [{"containerPort": 80}])
+    other = altered(deployment(), f"{CONTAINER}.env", [{"name": "B", "value": "2"}])
+    other = altered(other, f"{CONTAINER}.ports", [{"containerPort": 80, "protocol": "UDP"}])
     talk.applied(mine)
     after = talk.applied(other, manager="other")
     container = after["spec"]["template"]["spec"]["containers"][0]
     assert container["env"] == [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
     assert [port["protocol"] for port in container["ports"]] == ["TCP", "UDP"]
-    where = 'spec/template/spec/containers/k:{"name":"takara"}'
-    extra = {
-        f'{where}/env/k:{{"name":"A"}}',
-        f'{where}/env/k:{{"name":"A"}}/name',
-        f'{where}/env/k:{{"name":"A"}}/value',
-        f'{where}/ports/k:{{"containerPort":80,"protocol":"TCP"}}',
-        f'{where}/ports/k:{{"containerPort":80,"protocol":"TCP"}}/containerPort',
-    }
-    assert owned(after) == OUR_FIELDS | extra
+    env, port = ('env/k:{"name":"A"}', 'ports/k:{"containerPort":80,"protocol":"TCP"}')
+    extra = (env, f"{env}/name", f"{env}/value", port, f"{port}/containerPort")
+    assert owned(after) == OUR_FIELDS | {f'spec/template/spec/containers/k:{{"name":"takara"}}/{one}' for one in extra}
 
 
 def test_a_list_item_of_which_others_own_a_part_only_goes(talk: Talk) -> None:
-    first = deployment()
-    first["spec"]["template"]["spec"]["containers"].append({"name": "second", "image": "busybox"})
-    talk.applied(first)
-    second = {"name": "second", "image": "other"}
-    talk.strategic({"spec": {"template": {"spec": {"containers": [second]}}}})
+    talk.applied(with_second())
+    talk.strategic({"spec": {"template": {"spec": {"containers": [{"name": "second", "image": "other"}]}}}})
     assert containers(talk.applied(deployment())) == {"takara": "busybox"}

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -187,13 +188,14 @@ class ControlPlane:
             wait_until(lambda: self._unready("/readyz"), within=START_SECONDS)
             self._roles_are_there = True
 
-    def restart(self, *, new_authority: bool = False, forget: Sequence[User] = ()) -> None:
-        """Kills the API server and starts it again on the same port and data.
+    def restart(self, *, after: float = 0.0, new_authority: bool = False, forget: Sequence[User] = ()) -> None:
+        """Kills the API server and starts it again on the same port and data, `after` so many seconds.
 
         new_authority: it then shows a certificate of another one; the file `ca.crt` of the folder is that one.
         forget: their tokens are no good any more. The controller manager keeps what it trusts.
         """
         self._processes.kill("kube-apiserver")
+        time.sleep(after)
         self._users.forget(forget)
         if new_authority:
             make_certificates(self.folder)
@@ -216,6 +218,7 @@ class ControlPlane:
         if self._crd:
             crd.install(self, self._crd)
         if self._controller_manager:
+            self.wait_for_roles()  # it waits for them too, and gives up after 10 s
             self._run("kube-controller-manager", commands.controller_manager(keys, self._users))
 
     def _serve(self) -> None:

@@ -1,159 +1,116 @@
-"""Programs that do not survive being stopped: the right one with one thing wrong, for the tests of the tests."""
+"""Programs that break one promise each, for the tests of the tests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from takara_sync import Report, account, act, plan, sync, tell
-from takara_sync.desired import FORMAT, config_hash, fields_hash
-from takara_sync.errors import Unreadable
+from takara_sync import plan, reconcile, status
+from takara_sync.change_limit import ChangeLimit
 from takara_sync.kube import cluster as kube
-from takara_sync.kube.answers import Request
 from takara_sync.kube.cluster import KubeCluster
-from takara_sync.objects import FIELD_MANAGER, Applied
-from takara_sync.plan import Apply, Keep
-from takara_sync.status import patch_for
-from tests.crash import simulation
+from takara_sync.kube.response import Request
+from takara_sync.objects import FIELD_MANAGER
+from takara_sync.plan import Apply, Create, Keep
+from takara_sync.reconcile import Reconciler
+from takara_sync.record import config_hash
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
-    from takara_sync.account import Handled
 
 # Looked up when they are defined, before anything is put in their place.
-_carry_out, _decide, _wanted = act.carry_out, plan.decide, tell.wanted_status
-_tell, _take_over, _deployments = KubeCluster.tell, KubeCluster.take_over, KubeCluster.deployments
+_act, _decide, _status_for = Reconciler.act, plan.decide, status.status_for
+_allows, _take_over, _write_status = ChangeLimit.allows, KubeCluster.take_over, KubeCluster.write_status
 
 
-def _acting(monkeypatch: pytest.MonkeyPatch, carry_out: Any) -> None:
-    monkeypatch.setattr(sync, "carry_out", carry_out)
-
-
-def a_create_that_adopts(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+def a_create_that_adopts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kube, "_CREATE_ONLY", "")
 
 
-def what_has_no_record_is_made_anew(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def carry_out(cluster: Any, policy: Any, handled: Handled, now: Any) -> Handled:
-        decision = handled.decision
-        if isinstance(decision, Apply) and not decision.takara.applied.uid:
-            namespace, name = handled.key
-            path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"
-            cluster._api.send(Request("DELETE", path), cluster.deadline)
-            handled = account.begin(_decide(decision.takara, None, policy, now()))
-        return _carry_out(cluster, policy, handled, now)
+def what_has_no_record_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    def act(self: Reconciler, attempt: Any) -> Any:
+        if isinstance(attempt.decision, Apply) and not attempt.takara.applied.uid:
+            path = "/apis/apps/v1/namespaces/{}/deployments/{}".format(*attempt.key)
+            assert isinstance(self.cluster, KubeCluster)
+            self.cluster._api.send(Request("DELETE", path), self.deadline)
+            attempt.decision = _decide(attempt.takara, None, self.policy, self.now())
+        return _act(self, attempt)
 
-    _acting(monkeypatch, carry_out)
-
-
-def what_has_no_record_is_applied_twice(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def carry_out(cluster: Any, policy: Any, handled: Handled, now: Any) -> Handled:
-        decision = handled.decision
-        if isinstance(decision, Apply) and not decision.takara.applied.uid:
-            cluster.apply(decision.deployment, decision.body)
-        return _carry_out(cluster, policy, handled, now)
-
-    _acting(monkeypatch, carry_out)
+    monkeypatch.setattr(Reconciler, "act", act)
 
 
-def an_apply_that_is_recorded_before_it_is_done(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def carry_out(cluster: Any, policy: Any, handled: Handled, now: Any) -> Handled:
-        decision = handled.decision
-        if isinstance(decision, Apply):
-            live = decision.deployment
-            record = Applied(live.uid, config_hash(decision.body), fields_hash(live), FORMAT)
-            wanted = tell.wanted_status(replace(handled, applied=record), [], now())
-            cluster.tell(handled.takara, patch_for(handled.takara, wanted))
-            handled = replace(handled, decision=structs.replace(decision, takara=cluster.takara(handled.key)))
-        return _carry_out(cluster, policy, handled, now)
-
-    _acting(monkeypatch, carry_out)
-
-
-def a_status_that_is_told_before_the_apply(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def carry_out(cluster: Any, policy: Any, handled: Handled, now: Any) -> Handled:
-        decision = handled.decision
-        if isinstance(decision, Apply):
-            wanted = tell.wanted_status(handled, [], now())
-            cluster.tell(handled.takara, patch_for(handled.takara, wanted))
-            handled = replace(handled, decision=structs.replace(decision, takara=cluster.takara(handled.key)))
-        return _carry_out(cluster, policy, handled, now)
-
-    _acting(monkeypatch, carry_out)
-
-
-def a_take_over_in_two_halves(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+def a_take_over_in_two_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """First what was the other's is put aside, under a name that no later pass looks for; then it becomes ours."""
 
-    def take_over(self: KubeCluster, deployment: Any, managed_fields: Any) -> Any:
+    def take_over(self: KubeCluster, deployment: Any, managed_fields: Any, deadline: Any) -> Any:
         entries = deployment.metadata.managed_fields
         aside = tuple(structs.replace(one, manager=f"before-{FIELD_MANAGER}", subresource="") for one in entries[:1])
-        return _take_over(self, _take_over(self, deployment, aside), managed_fields)
+        return _take_over(self, _take_over(self, deployment, aside, deadline), managed_fields, deadline)
 
     monkeypatch.setattr(KubeCluster, "take_over", take_over)
 
 
-def who_says_that_all_is_well_is_believed(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def decide(takara: Any, deployment: Any, policy: Any, now: Any) -> Any:
-        told = takara.told.get("observedGeneration") == takara.metadata.generation
-        believed = told and takara.applied.uid and deployment is not None
-        return Keep(takara, deployment) if believed else _decide(takara, deployment, policy, now)
+def a_status_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a status of this generation says of the Deployment is not looked at again."""
+
+    def decide(takara: Any, deployment: Any, *rest: Any) -> Any:
+        believed = takara.is_recorded and takara.applied.uid and deployment is not None
+        return Keep(takara, deployment) if believed else _decide(takara, deployment, *rest)
 
     monkeypatch.setattr(plan, "decide", decide)
 
 
-def a_record_that_is_believed(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def as_recorded(deployment: Any, takara: Any, body: Any, *, contested: bool) -> bool:
+def a_record_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record of the Deployment is compared with what is asked for, and not with what is there."""
+
+    def is_as_recorded(deployment: Any, takara: Any, manifest: Any) -> bool:
         was = takara.applied
-        return (was.uid, was.config_hash) == (deployment.uid, config_hash(body, contested=contested))
+        return (was.uid, was.config_hash) == (deployment.uid, config_hash(manifest))
 
-    monkeypatch.setattr(plan, "as_recorded", as_recorded)
-
-
-def a_lock_that_is_left_behind(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    lock = folder / "lock"
-
-    def sync_once(*args: Any, **options: Any) -> Report:
-        if lock.exists():
-            lock.unlink()  # it is taken for stale, but only after that pass
-            return Report((), options["now"](), 0.0, Unreadable("another copy is at work"))
-        lock.touch()
-        report = sync.sync_once(*args, **options)
-        lock.unlink()
-        return report
-
-    monkeypatch.setattr(simulation, "sync_once", sync_once)
+    monkeypatch.setattr(plan, "is_as_recorded", is_as_recorded)
 
 
-def a_status_that_tells_the_time(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def wanted_status(handled: Handled, nodes: list[str], now: Any) -> Any:
-        wanted = _wanted(handled, nodes, now)
+def a_status_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def status_for(takara: Any, deployment: Any, nodes: Any, now: Any, **more: Any) -> Any:
+        wanted = _status_for(takara, deployment, nodes, now, **more)
         return wanted | {"selector": f"{wanted['selector']},at={now.timestamp():.0f}"}
 
-    monkeypatch.setattr(tell, "wanted_status", wanted_status)
+    monkeypatch.setattr(reconcile, "status_for", status_for)
 
 
-def lists_that_are_read_twice(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    monkeypatch.setattr(KubeCluster, "deployments", lambda self: (_deployments(self), _deployments(self))[1])
+def a_status_over_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write_status(self: KubeCluster, takara: Any, patch: Any, deadline: Any) -> None:
+        _write_status(self, takara, [one for one in patch if one["op"] != "test"], deadline)
+
+    monkeypatch.setattr(KubeCluster, "write_status", write_status)
 
 
-def a_status_that_is_written_unseen(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    def tell(self: KubeCluster, takara: Any, patch: Any) -> None:
-        _tell(self, takara, [one for one in patch if one["op"] != "test"])
-
-    monkeypatch.setattr(KubeCluster, "tell", tell)
+def one_try_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconcile, "TRIES", 1)
 
 
-def a_conflict_that_is_a_failure(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    for module in (act, tell):
-        monkeypatch.setattr(module, "ROUNDS", 1)
+def a_lost_response_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Reconciler, "_count_if_executed", lambda *_: None)
 
 
-def a_take_that_is_forgotten(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    for module in (act, tell):
-        monkeypatch.setattr(module, "remembering", lambda _before, again: again)
+def a_limit_on_the_plan_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ChangeLimit, "allows", lambda self, decision: not self._plan_exceeds or _allows(self, decision))
+
+
+def a_status_write_that_applies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Takara that moved is decided again while its status is written: nobody counts or logs that."""
+    patch_again = Reconciler._patch_again
+
+    def apply(self: Reconciler, attempt: Any) -> None:
+        deployment, takara = self.cluster.deployment(attempt.key, self.deadline), attempt.takara
+        takara = self.cluster.takara(attempt.key, self.deadline) or takara
+        decision = _decide(takara, deployment, self.policy, self.now())
+        if isinstance(decision, Create):
+            self.cluster.create(decision.manifest, self.deadline)
+        elif isinstance(decision, Apply) and decision.managed_fields is None:
+            self.cluster.apply(decision.deployment, decision.manifest, self.deadline)
+        patch_again(self, attempt)
+
+    monkeypatch.setattr(Reconciler, "_patch_again", apply)

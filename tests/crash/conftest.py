@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crash.survival import Tell
-from tests.wire.conftest import hasty
+from tests.support.backoff import no_backoff
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["hasty"]
+__all__ = ["no_backoff"]
 
 
 @pytest.fixture(autouse=True)
-def quiet(hasty: None, caplog: pytest.LogCaptureFixture) -> None:  # noqa: ARG001 - it is in force
-    """Thousands of passes with warnings about lost answers."""
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands of passes with warnings about lost responses."""
     caplog.set_level(logging.CRITICAL, "takara_sync")
 
 

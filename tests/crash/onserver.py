@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from takara_sync import sync_once
-from tests.crash.process import Killed, Process, over_the_wire
+from tests.crash.process import Killed, Process
 from tests.crash.state import State, controller_uid
+from tests.support.transport import over_http
 from tests.tool import Tool
 from tests.world import World
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from takara_sync import Report
-    from takara_sync.kube.answers import Request as Sent
     from tests.crash.situations import Situation
     from tests.server import Request, Server
     from tests.world import Json
@@ -39,17 +39,17 @@ _APPS_KINDS = ("deployments", "replicasets")
 _KINDS = ("Takara", "Deployment", "ReplicaSet")
 
 
-def untold(requests: Iterable[Request]) -> frozenset[str]:
-    """The Takaras whose Deployment was written, but of which nothing was told after that.
+def unrecorded(requests: Iterable[Request]) -> frozenset[str]:
+    """The Takaras whose Deployment was written, and whose status was not written after that.
 
-    A write whose client was killed may be done, although the audit log has a 504 for it.
+    A write whose client was killed may be executed, although the audit log has a 504 for it.
     """
-    told: dict[str, bool] = {}
+    recorded: dict[str, bool] = {}
     for each in requests:
         status = each.subresource == "status"
         if each.writes and (each.code < 300 or (each.code >= 500 and not status)):
-            told[each.name] = status
-    return frozenset(name for name, done in told.items() if not done)
+            recorded[each.name] = status
+    return frozenset(name for name, done in recorded.items() if not done)
 
 
 def breaches_in(requests: Iterable[Request], foreign: set[str]) -> list[str]:
@@ -85,7 +85,7 @@ class OnServer:
     def moment(self) -> int:
         return self._passes
 
-    def back_to(self, moment: int) -> None:
+    def back_to(self, moment: Any) -> None:
         assert moment == self.start
         self._passes = 0
         self.world = World(self._server, self._server.namespace())
@@ -107,22 +107,12 @@ class OnServer:
 
     def run(self, process: Process, workers: int = 1) -> Report | None:
         self._passes += 1
-        cluster = over_the_wire(str(self.tool.user.kubeconfig), process, self.world.namespace)
+        cluster = over_http(str(self.tool.user.kubeconfig), process.around, namespaces=[self.world.namespace])
         now = datetime.now(UTC) + self._situation.later
         try:
             return sync_once(cluster, self._situation.policy, workers=workers, now=lambda: now)
         except Killed:
             return None
-
-    def answer(self, request: Sent) -> object:
-        answer = self._server.call(
-            request.method,
-            f"{request.path}?{'&'.join('='.join(each) for each in request.query)}",
-            request.body,
-            content_type=request.content_type,
-            user=self.tool.user,
-        )
-        return answer.status
 
     @property
     def breaches(self) -> list[str]:

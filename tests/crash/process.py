@@ -1,44 +1,40 @@
-"""One run of the tool that can be stopped at any of its calls."""
+"""One run of the tool that can be stopped at any of its requests."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from takara_sync import KubeCluster
-from takara_sync.errors import Unavailable
-from takara_sync.kube.answers import Again, Answer, Request, judge
-from takara_sync.kube.api import Api
+from takara_sync.errors import Retryable
+from takara_sync.kube.response import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubernetes.client import ApiClient
-
-    from takara_sync.cluster import Deadline
+    from takara_sync.kube.response import Request
 
 
 class Killed(BaseException):
-    """The process is gone: nothing in it gets to run again, so nothing may catch this."""
+    """The process is gone: nothing in it runs again, so nothing may catch this."""
 
 
 class Kind(StrEnum):
-    """What happens at a call."""
+    """What happens at a request."""
 
-    BEFORE = "stopped before"
-    AFTER = "stopped after"
-    LOST = "stopped when it was done, without the answer"
-    LATE = "stopped before, and done when all is over"
-    ALIVE = "answer lost"
+    BEFORE = "killed before the request"
+    LOST = "killed when the request was executed, before its response"
+    LATE = "killed before the request, which the server executes when everything else is over"
+    ALIVE = "the response is lost, and the process lives on"
 
 
-STOPS = (Kind.BEFORE, Kind.AFTER, Kind.LOST)
+KILLS = (Kind.BEFORE, Kind.LOST)
+"""A kill after a response leaves the same cluster as one before the next request, so it is no kind of its own."""
 
 
 class Point(NamedTuple):
-    """A call by its number in the pass, and what happens there."""
+    """A request by its number in the pass, and what happens there."""
 
     number: int
     kind: Kind
@@ -46,14 +42,14 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """A request of the tool, and whether the server has carried it out or refused it: None where it never came."""
+    """A request of the tool, and whether the server executed it (False: refused; None: it never came)."""
 
     request: Request
     good: bool | None
 
     @property
     def writes(self) -> bool:
-        return self.request.method != "GET"
+        return self.request.writes
 
     @property
     def arrived(self) -> bool:
@@ -65,7 +61,7 @@ class Call:
         return self.request.path.partition("/namespaces/")[2].split("/")[2]
 
     @property
-    def tells(self) -> bool:
+    def is_status(self) -> bool:
         return self.request.path.endswith("/status")
 
     def __str__(self) -> str:
@@ -75,42 +71,34 @@ class Call:
 
 @dataclass
 class Process:
-    """Counts the calls of one pass; at `point` happens what it says."""
+    """Counts the requests of one pass; at `point` happens what it says. late: sends the request that came too late."""
 
     point: Point | None = None
     calls: list[Call] = field(default_factory=list)
     dead: bool = False
-    late: Request | None = None
+    late: Callable[[], object] | None = None
     _lock: Any = field(default_factory=threading.RLock)
 
-    def call(self, request: Request, send: Callable[[], bytes]) -> bytes:
-        """`send`, one at a time; after the stop no thread of the process gets through any more."""
+    def around(self, request: Request, send: Callable[[], Response]) -> Response:
+        """A hook of tests.support.transport: one request at a time, and none after the kill."""
         with self._lock:
-            if self.dead:
-                raise Killed
             kind = self.point.kind if self.point and self.point.number == len(self.calls) else None
-            self.dead = kind is not None and kind != Kind.ALIVE
-            if kind in (Kind.BEFORE, Kind.LATE):
-                self.calls.append(Call(request, None))
-                self.late = request
-                raise Killed
-            answer = self._sent(request, send)
+            if self.dead or kind in (Kind.BEFORE, Kind.LATE):
+                self._die(Call(request, None), send if kind == Kind.LATE else None)
+            response = send()
+            call = Call(request, response.status < 300)
             if kind == Kind.LOST:
-                raise Killed
+                self._die(call, None)
+            self.calls.append(call)
             if kind == Kind.ALIVE:
-                raise Again(Unavailable(f"{request} failed: connection reset"))
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
+                raise Retryable(f"{request} failed: connection reset")
+            return response
 
-    def _sent(self, request: Request, send: Callable[[], bytes]) -> bytes | Exception:
-        answer: bytes | Exception
-        try:
-            answer = send()
-        except Exception as refusal:  # noqa: BLE001 - it is raised again, unless it gets lost
-            answer = refusal
-        self.calls.append(Call(request, not isinstance(answer, Exception)))
-        return answer
+    def _die(self, call: Call, late: Callable[[], object] | None) -> None:
+        if not self.dead:
+            self.calls.append(call)
+            self.dead, self.late = True, late
+        raise Killed
 
     @property
     def writes(self) -> list[Call]:
@@ -118,39 +106,11 @@ class Process:
         return [call for call in self.calls if call.writes and call.arrived]
 
     @property
-    def untold(self) -> frozenset[str]:
-        """The Takaras whose Deployment was written, but of which nothing was told after that."""
-        told: dict[str, bool] = {}
-        for call in self.writes:
-            if call.good:
-                told[call.takara] = call.tells
-        return frozenset(name for name, done in told.items() if not done)
-
-
-class Direct(Api):
-    """The product's own tries and retries, with a function in the place of the wire."""
-
-    def __init__(self, process: Process, answer: Callable[[Request], Answer]) -> None:
-        self._process, self._answer = process, answer
-        self._client = cast("ApiClient", None)  # there is no connection
-
-    def _try(self, request: Request, deadline: Deadline) -> bytes:
-        deadline.check()
-        return self._process.call(request, lambda: judge(request, self._answer(request)))
-
-
-class Wired(Api):
-    """The product's own connection, of which each try can be the last."""
-
-    process: Process
-
-    def _try(self, request: Request, deadline: Deadline) -> bytes:
-        return self.process.call(request, lambda: super(Wired, self)._try(request, deadline))
-
-
-def over_the_wire(kubeconfig: str, process: Process, namespace: str) -> KubeCluster:
-    """A cluster as a process with this kubeconfig would see it."""
-    api = Wired.connect(kubeconfig)
-    assert isinstance(api, Wired)
-    api.process = process
-    return KubeCluster(api, namespaces=[namespace])
+    def unrecorded(self) -> frozenset[str]:
+        """The Takaras of which this pass cannot have recorded whose replicas it took back: it was killed between the
+        write to the Deployment and the status, or did not see the response of that write."""
+        if self.point and self.point.kind == Kind.ALIVE:
+            lost = self.calls[self.point.number : self.point.number + 1]
+            return frozenset(call.takara for call in lost if call.writes and not call.is_status)
+        recorded = {call.takara: call.is_status for call in self.writes if call.good}
+        return frozenset(name for name, done in recorded.items() if not done)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-import msgspec
-
-from takara_sync import KubeCluster, sync_once
-from takara_sync.kube.answers import Answer, Request
-from takara_sync.simulator import Request as Sent
+from takara_sync import sync_once
+from takara_sync.kube.response import Request, Response
 from takara_sync.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET, takara
-from tests.crash.process import Direct, Killed, Process
+from tests.crash.process import Killed, Process
 from tests.crash.state import State, controller_uid, ready_reason, wrong
+from tests.support.transport import InProcess, in_process
 from tests.tool import Tool
 from tests.world import World
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from takara_sync import Report
+    from takara_sync.simulator import Snapshot
     from tests.contract.simulated import Simulated
     from tests.crash.situations import Situation
     from tests.world import Json
@@ -29,16 +31,18 @@ BETWEEN_PASSES = timedelta(seconds=30)
 
 
 class Moment(NamedTuple):
-    """Everything that the simulator remembers. What it stores is never changed in place."""
+    """The objects and the clock."""
 
-    version: int
-    held: dict[Any, dict[tuple[str, str], Json]]
-    random: Any
+    objects: Snapshot
     now: datetime
 
 
 class Simulation:
-    """One prepared situation; `breaches` are the rules that the tool has broken since the last `back_to`.
+    """One prepared situation.
+
+    Since the last `back_to`: `breaches` are the rules that the tool has broken, `changed` the Deployments whose spec it
+    changed, each with the spec before and after. `checks_status`: whether a status has to be true at the moment it is
+    written, which no pass can promise whose Takaras are edited meanwhile.
 
     Of `simulated` only the preparation needs the port; the passes go without.
     """
@@ -56,6 +60,8 @@ class Simulation:
         self.now = datetime.now(UTC) + situation.later
         self.store.now = self.store.objects._now = lambda: self.now
         self.created: Counter[str] = Counter()
+        self.changed: list[tuple[str, Json, Json]] = []
+        self.checks_status = True
         self.breaches: list[str] = []
         self._settled = 0  # the version that the controllers have nothing to do about
         self.start = self.moment()
@@ -63,18 +69,15 @@ class Simulation:
     # -------------------------------------------------------------- there and back
 
     def moment(self) -> Moment:
-        objects = self.store.objects
-        held = {kind: {**found} for kind, found in objects._held.items()}
-        return Moment(objects.version, held, objects._random.getstate(), self.now)
+        return Moment(self.store.snapshot(), self.now)
 
-    def back_to(self, moment: Moment) -> None:
-        objects = self.store.objects
-        objects.version, self.now = moment.version, moment.now
-        objects._held = {kind: {**found} for kind, found in moment.held.items()}
-        objects._random.setstate(moment.random)
+    def back_to(self, moment: Any) -> None:
+        self.store.restore(moment.objects)
+        self.now = moment.now
         self._settled = 0
         self.store.requests.clear()
         self.created.clear()
+        self.changed.clear()
         self.breaches.clear()
 
     def settle(self) -> bool:
@@ -93,46 +96,42 @@ class Simulation:
         found = (every(kind, self.namespace) for kind in (TAKARA, DEPLOYMENT, REPLICA_SET))
         return State(self.namespace, *found)
 
-    def edit(self, name: str, patch: Json) -> None:
-        """Somebody merges this into a Takara."""
-        path = f"/apis/{TAKARA.api_version}/namespaces/{self.namespace}/takaras/{name}"
-        headers = {"authorization": f"Bearer {self.tool.user.token}", "content-type": "application/merge-patch+json"}
-        answer = self.store.handle(Sent("PATCH", path, {}, headers, msgspec.json.encode(patch)))
-        assert answer.status == 200, answer.body
+    def edit(self, name: str, patch: Json, plural: str = "takaras") -> None:
+        """Somebody merges this into a Takara, or into its Deployment."""
+        api = (TAKARA if plural == "takaras" else DEPLOYMENT).api_version
+        path = f"/apis/{api}/namespaces/{self.namespace}/{plural}/{name}"
+        person = InProcess(self.store.handle, user=self.tool.user.token)
+        response = person.send(Request("PATCH", path, (), patch, "application/merge-patch+json"), 1)
+        assert response.status == 200, response.body
 
     # -------------------------------------------------------------- the tool
 
-    def run(self, process: Process, workers: int = 1) -> Report | None:
-        """A pass of the real code over this cluster; None where it was stopped."""
-        cluster = KubeCluster(Direct(process, self.answer), namespaces=[self.namespace])
+    def run(self, process: Process, workers: int = 1, **policy: Any) -> Report | None:
+        """A pass of the real code over this cluster; None where it was killed. policy: what differs in it."""
+        cluster = in_process(
+            self.store.handle,
+            lambda request, send: process.around(request, lambda: self._watched(request, send)),
+            self.tool.user.token,
+            namespaces=[self.namespace],
+        )
         now, self.now = self.now, self.now + BETWEEN_PASSES
         try:
-            return sync_once(cluster, self.policy, workers=workers, now=lambda: now)
+            return sync_once(cluster, replace(self.policy, **policy), workers=workers, now=lambda: now)
         except Killed:
             return None
 
-    def answer(self, request: Request) -> Answer:
-        """What the server says to a request of the tool."""
-        if request.method == "GET":
-            return self._handled(request)
+    def _watched(self, request: Request, send: Callable[[], Response]) -> Response:
+        """A request of the tool; whatever it changes is checked."""
+        if not request.writes:
+            return send()
         kind, name = self._written(request)
         before = self.store.objects.get(kind, self.namespace, name)
-        answer = self._handled(request)
+        response = send()
         after = self.store.objects.get(kind, self.namespace, name)
         if after is not before:
-            judge = self._look_at_deployment if kind == DEPLOYMENT else self._look_at_status
-            judge(name, before, after)
-        return answer
-
-    def _handled(self, request: Request) -> Answer:
-        headers = {
-            "authorization": f"Bearer {self.tool.user.token}",
-            "accept": request.accept,
-            "content-type": request.content_type,
-        }
-        body = b"" if request.body is None else msgspec.json.encode(request.body)
-        answer = self.store.handle(Sent(request.method, unquote(request.path), dict(request.query), headers, body))
-        return Answer(answer.status, answer.headers, answer.body)
+            check = self._check_deployment if kind == DEPLOYMENT else self._check_status
+            check(name, before, after)
+        return response
 
     # -------------------------------------------------------------- what it may write
 
@@ -142,8 +141,11 @@ class Simulation:
             self.breaches.append(f"{request} is none of the writes that the tool has")
         return (DEPLOYMENT if where[0] == "deployments" else TAKARA), (where[1] if len(where) > 1 else "")
 
-    def _look_at_deployment(self, name: str, before: Json | None, after: Json | None) -> None:
+    def _check_deployment(self, name: str, before: Json | None, after: Json | None) -> None:
         owner = self.store.objects.get(TAKARA, self.namespace, name)
+        old, new = (one["spec"] if one else {} for one in (before, after))
+        if old != new:
+            self.changed.append((name, old, new))
         if before is None:
             self.created[name] += 1
         elif owner is None or controller_uid(before) != owner["metadata"]["uid"]:
@@ -155,12 +157,12 @@ class Simulation:
         if self.created[name] > 1:
             self.breaches.append(f"Deployment {name} was created {self.created[name]} times")
 
-    def _look_at_status(self, name: str, _before: Json | None, after: Json | None) -> None:
-        """What is told has been done, and has been seen."""
+    def _check_status(self, name: str, _before: Json | None, after: Json | None) -> None:
+        """What a status says has been done, and has been seen."""
         deployment = self.store.objects.get(DEPLOYMENT, self.namespace, name)
-        told = after or {"metadata": {"name": name, "deletionTimestamp": ""}}
-        if what := wrong(told, deployment):
-            self.breaches.append(f"Takara {name} was told {ready_reason(told)} before it was true: {what}")
+        takara = after or {"metadata": {"name": name, "deletionTimestamp": ""}}
+        if (what := wrong(takara, deployment)) and self.checks_status:
+            self.breaches.append(f"the status of Takara {name} was {ready_reason(takara)} before it was true: {what}")
         pods = {pod["metadata"]["name"] for pod in self.store.objects.all(POD, self.namespace)}
-        if not set((told.get("status") or {}).get("nodes") or ()) <= pods:
-            self.breaches.append(f"Takara {name} was told nodes that there are not")
+        if not set((takara.get("status") or {}).get("nodes") or ()) <= pods:
+            self.breaches.append(f"the status of Takara {name} names pods that do not exist")

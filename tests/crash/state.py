@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from takara_sync.desired import FORMAT
 from takara_sync.objects import PAUSED_ANNOTATION
+from takara_sync.record import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,7 +20,6 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HASH = re.compile(r'"[0-9a-f]{64}"')
 _CONTROLLERS = "kube-controller-manager"  # what it holds depends on when it came to work
-_REVISION = "deployment.kubernetes.io/revision"
 _SUFFIX = 5  # random characters at the end of a pod's name
 
 
@@ -68,7 +67,7 @@ def _name(one: Json) -> str:
 
 
 def _object(one: Json, sets: list[Json]) -> Json:
-    """A Deployment with everything that it has; of its ReplicaSets the sizes, by revision."""
+    """A Deployment with everything that it has; of its ReplicaSets the sizes."""
     dropped = ("resourceVersion", "managedFields")
     metadata = {key: value for key, value in one["metadata"].items() if key not in dropped}
     entries = one["metadata"].get("managedFields", ())
@@ -78,11 +77,11 @@ def _object(one: Json, sets: list[Json]) -> Json:
         "managedFields": owners,
         "spec": one["spec"],
         "status": _without_words(one.get("status") or {}),
-        "replicaSets": {
-            each["metadata"]["annotations"][_REVISION]: each["spec"]["replicas"]
+        "replicaSets": sorted(
+            each["spec"]["replicas"]
             for each in sets
             if any(owner["uid"] == one["metadata"]["uid"] for owner in each["metadata"].get("ownerReferences", ()))
-        },
+        ),
     }
 
 
@@ -103,10 +102,8 @@ def _takara(one: Json, forgotten: Collection[str]) -> Json:
     status["nodes"] = [name[:-_SUFFIX] for name in status.get("nodes") or ()]
     record = status.get("deployment")
     if isinstance(record, dict):
-        # The hash of the fields is made over a time too. In a contest a record counts with and without the replicas,
-        # so either may stand there. That both are right is seen by the pass that finds nothing to do.
-        left_out = {"fieldsHash"} | ({"configHash"} if ready_reason(one) == "ReplicasContested" else set())
-        left_out |= {"replicasTakenBy"} if one["metadata"]["name"] in forgotten else set()
+        # The hash of the fields is made over a time too; the pass that finds nothing to do shows that it is right.
+        left_out = {"fieldsHash"} | ({"replicasTakenBy"} if one["metadata"]["name"] in forgotten else set())
         status["deployment"] = {key: value for key, value in record.items() if key not in left_out}
     return {"metadata": metadata, "spec": one.get("spec"), "status": status}
 
@@ -114,7 +111,7 @@ def _takara(one: Json, forgotten: Collection[str]) -> Json:
 # ------------------------------------------------------------------ what is right, whoever did it
 
 
-_SAYS_WHY_NOT = {"Paused", "ReplicasContested", "DeploymentDeleting"}
+_SAYS_WHY_NOT = {"Paused", "ReplicasContested", "DeploymentDeleting", "DeploymentOfPredecessor"}
 
 
 def controller_uid(deployment: Json) -> Any:
@@ -159,7 +156,7 @@ def kept(state: State) -> set[str]:
         for one in state.deployments
         if (one["metadata"].get("labels") or {}).get("app") == "takara"
     }
-    left = {"Stalled", "Paused", "DeploymentDeleting"}
+    left = {"Stalled"} | _SAYS_WHY_NOT
     alone = {one["metadata"]["name"] for one in state.takaras if _paused(one) or ready_reason(one) in left}
     return alone - listed
 

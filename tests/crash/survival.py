@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from takara_sync import Report
-    from tests.crash.bench import Bench
+    from tests.crash.onserver import OnServer
     from tests.crash.situations import Situation
+
+    Bench = Simulation | OnServer
+    """A situation that one can go back to, and run passes in."""
 
 _PASSES_MAX = 8
 _LISTS = ["GET deployments", "GET pods", "GET takaras"]
@@ -111,18 +114,20 @@ class Trial:
     def stopped_or_not(self, point: Point, workers: int = 1) -> tuple[Process, Report | None]:
         """A pass that is stopped there, if it comes so far; its report where it ended by itself."""
         process = Process(point)
+        return process, self.run(process, workers)
+
+    def run(self, process: Process, workers: int = 1) -> Report | None:
+        """A pass; None where it was killed."""
         report = self.simulation.run(process, workers)
         self._note(process)
-        if report is None:
-            self.forgotten |= process.untold
-        return process, report
+        self.forgotten |= process.unrecorded
+        return report
 
     def stopped(self, point: Point, workers: int = 1) -> Process:
         """A pass that is stopped there; what goes on after a lost answer ends as if it had come."""
         process, report = self.stopped_or_not(point, workers)
-        assert report is None or point.kind in (Kind.AFTER, Kind.ALIVE)
-        if report is not None:
-            assert int(report.exit) == self.story.passes[self.index].exit, report
+        assert (report is None) == (point.kind != Kind.ALIVE)
+        assert report is None or int(report.exit) == self.story.passes[self.index].exit, report
         return process
 
     def until_settled(self) -> None:
@@ -170,7 +175,7 @@ class Trial:
         """
         exact = self.simulation.exact
         counted = (call for call in calls if call.writes)
-        return (call.takara for call in counted if (call.arrived if exact else call.good and not call.tells))
+        return (call.takara for call in counted if (call.arrived if exact else call.good and not call.is_status))
 
 
 def survived(simulation: Bench, story: Story, index: int, point: Point, workers: int = 1) -> None:
@@ -186,8 +191,8 @@ def survived(simulation: Bench, story: Story, index: int, point: Point, workers:
         trial.ends_as_told(more=2)  # the same again, and what its answer of a conflict leads to
         return
     trial.rest(index)
-    if process.late is not None and point.kind == Kind.LATE:
-        simulation.answer(process.late)
+    if process.late is not None:
+        process.late()
         simulation.settle()
         trial.rest(len(story.passes) - 1)
     trial.ends_as_told(more=1)

@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from tests.control_plane.waiting import wait_until
+from tests.support.takaras import takara
 from tests.tool import COMMAND
-from tests.world import World, takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

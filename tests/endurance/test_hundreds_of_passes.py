@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 import pytest
 
+from tests.support.takaras import takara
 from tests.tool import Tool
-from tests.world import World, takara
+from tests.world import World
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     from tests.control_plane.server import ControlPlane
@@ -35,12 +36,7 @@ def test_hundreds_of_passes_leave_memory_threads_and_descriptors_as_they_were(
     world.create(*(takara(f"one-{number}", 1) for number in range(10)))
     tool = Tool(control_plane, world.namespace)
     passes = PASSES * (25 if long else 1)
-    with subprocess.Popen(
-        tool.args("--interval", "0.01", "--log-level", "error"),
-        env=tool.environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with tool.started("--interval", "0.01", "--log-level", "error") as process:
         looks = [_after(process, world, number) for number in range(passes)]
         process.terminate()
         assert process.wait(timeout=20) in (0, 4)  # in a wait or in a pass

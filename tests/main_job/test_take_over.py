@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.world import GO_OPERATOR, as_the_go_operator, takara
+from tests.support.takaras import takara
+from tests.world import GO_OPERATOR, as_the_go_operator
 
 if TYPE_CHECKING:
     from tests.tool import Tool

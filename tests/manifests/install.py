@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from takara_sync.cli.manifests import manifests
-from takara_sync.cli.options import load
+from tests.commands.running import Commands
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.server import User
-from tests.tool import Tool
+from tests.support.command import loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tests.server import Server
 
@@ -26,7 +26,7 @@ WORKLOADS = ("CronJob", "Deployment")
 
 def objects(*argv: str) -> list[Json]:
     """What `takara-sync manifests ARGV` prints."""
-    return manifests(load(["manifests", *argv], {})[1])
+    return manifests(loaded(["manifests", *argv])[1])
 
 
 def without_workload(found: Iterable[Json]) -> list[Json]:
@@ -55,23 +55,24 @@ def identity(server: Server, namespace: str = "takara-system") -> User:
     return User(f"system:serviceaccount:{namespace}:takara-sync", token, kubeconfig)
 
 
-class Installed(Tool):
-    """The command as the ServiceAccount of an install namespace."""
+class Installed(Commands):
+    """Every command as the ServiceAccount of an install namespace."""
 
     def __init__(self, server: Server, home: str, namespace: str | None = None) -> None:
-        super().__init__(server, namespace)
-        self.user = identity(server, home)
+        super().__init__(server, namespace, identity(server, home))
 
 
-def tenant(server: Server, namespace: str, *roles: str, **rules: list[str]) -> User:
-    """Somebody with these ClusterRoles in the namespace; `rules`: verbs by resource, `group__resource`."""
-    user = server.user(admin=False)
+def tenant(
+    server: Server, namespace: str, *roles: str, rules: Mapping[str, list[str]] | None = None, user: User | None = None
+) -> User:
+    """Somebody with these ClusterRoles in the namespace; `rules`: verbs by resource, `group/resource`."""
+    user = user or server.user(admin=False)
     path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     subjects = [{"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}]
     refs = [("ClusterRole", name) for name in roles]
-    for number, (resource, verbs) in enumerate(rules.items()):
-        group, _, name = resource.partition("__")
-        rule = {"apiGroups": [group], "resources": [name.replace("_", "/")], "verbs": verbs}
+    for number, (resource, verbs) in enumerate((rules or {}).items()):
+        group, _, name = resource.partition("/")
+        rule = {"apiGroups": [group], "resources": [name], "verbs": verbs}
         _post(server, f"{path}/roles", {"metadata": {"name": f"{user.name}-{number}"}, "rules": [rule]})
         refs.append(("Role", f"{user.name}-{number}"))
     for kind, name in refs:

@@ -49,60 +49,53 @@ def thief(cluster: ControlPlane) -> Thief:
     return Thief(cluster)
 
 
-def refused(answer: Answer) -> None:
-    assert answer.status == 403, answer.body
-    assert "ValidatingAdmissionPolicy 'takara-sync'" in answer.body["message"], answer.body
+def refused(*answers: Answer) -> None:
+    for answer in answers:
+        assert answer.status == 403, answer.body
+        assert "ValidatingAdmissionPolicy 'takara-sync'" in answer.body["message"], answer.body
 
 
-def others(thief: Thief) -> dict[str, list[Json]]:
+# What makes an owner reference to the Takara `one` none that makes a Deployment `one` its own.
+OTHER_OWNERS: dict[str, Json] = {
+    "no controller": {"controller": False},
+    "another name": {"name": "two"},
+    "another kind": {"kind": "Other"},
+    "another group": {"apiVersion": "maho.takara.org.evil/v1"},
+    "a longer group": {"apiVersion": "x.maho.takara.org/v1alpha1"},
+    "the core group": {"apiVersion": "v1"},
+}
+
+
+@pytest.fixture(params=["none", *OTHER_OWNERS])
+def others(thief: Thief, request: pytest.FixtureRequest) -> list[Json]:
     """Owner references that do not make a Deployment `one` that of the Takara `one`."""
-    mine = thief.mine
-    return {
-        "none": [],
-        "no controller": [mine | {"controller": False}],
-        "another name": [mine | {"name": "two"}],
-        "another kind": [mine | {"kind": "Other"}],
-        "another group": [mine | {"apiVersion": "maho.takara.org.evil/v1"}],
-        "a longer group": [mine | {"apiVersion": "x.maho.takara.org/v1alpha1"}],
-        "the core group": [mine | {"apiVersion": "v1"}],
-    }
+    return [thief.mine | OTHER_OWNERS[request.param]] if request.param in OTHER_OWNERS else []
 
 
-OWNERS = ["none", "no controller", "another name", "another kind", "another group", "a longer group", "the core group"]
-
-
-@pytest.mark.parametrize("kind", OWNERS)
-def test_no_deployment_is_made_that_is_not_its_takaras(thief: Thief, kind: str) -> None:
-    refused(thief.create(deployment("one", *others(thief)[kind])))
-    body = deployment("one", *others(thief)[kind])
-    refused(thief.patch("one", body, APPLY))
+def test_no_deployment_is_made_that_is_not_its_takaras(thief: Thief, others: list[Json]) -> None:
+    body = deployment("one", *others)
+    refused(thief.create(body), thief.patch("one", body, APPLY))
     assert not thief.world.has_deployment("one")
 
 
-@pytest.mark.parametrize("kind", OWNERS)
-def test_no_foreign_deployment_is_written_nor_stolen(thief: Thief, kind: str) -> None:
-    before = thief.given(*others(thief)[kind])
-
-    refused(thief.patch("one", {"spec": {"replicas": 0}}))
-    refused(thief.patch("one", {"metadata": {"labels": {"a": "b"}}}))
-    refused(thief.patch("one", deployment("one", thief.mine), APPLY))
-    refused(thief.patch("one", {"metadata": {"ownerReferences": [thief.mine]}}))
+def test_no_foreign_deployment_is_written_nor_stolen(thief: Thief, others: list[Json]) -> None:
+    before = thief.given(*others)
     steal = [{"op": "add", "path": "/metadata/ownerReferences", "value": [thief.mine]}]
-    refused(thief.patch("one", steal, JSON_PATCH))
-
+    refused(
+        thief.patch("one", {"spec": {"replicas": 0}}),
+        thief.patch("one", {"metadata": {"labels": {"a": "b"}}}),
+        thief.patch("one", deployment("one", thief.mine), APPLY),
+        thief.patch("one", {"metadata": {"ownerReferences": [thief.mine]}}),
+        thief.patch("one", steal, JSON_PATCH),
+    )
     assert thief.world.deployment("one") == before
 
 
 def test_no_deployment_of_a_takara_is_orphaned_or_given_away(thief: Thief) -> None:
     (two,) = thief.world.create(takara("two"))
     thief.given(thief.mine)
-    for owners in (
-        None,
-        [],
-        [owner_reference(two)],
-        [thief.mine | {"controller": False}],
-        [thief.mine | {"uid": two["metadata"]["uid"]}],
-    ):
+    given_away = ([owner_reference(two)], [thief.mine | {"uid": two["metadata"]["uid"]}])
+    for owners in (None, [], *given_away, [thief.mine | {"controller": False}]):
         refused(thief.patch("one", {"metadata": {"ownerReferences": owners}}))
     assert thief.world.deployment("one")["metadata"]["ownerReferences"] == [thief.mine]
 
@@ -110,20 +103,17 @@ def test_no_deployment_of_a_takara_is_orphaned_or_given_away(thief: Thief) -> No
 @pytest.mark.parametrize("change", OTHER_PODS)
 def test_no_pod_but_the_default_one(thief: Thief, change: str) -> None:
     body = deployment("one", thief.mine, **OTHER_PODS[change])
-    refused(thief.create(body))
-    refused(thief.patch("one", body, APPLY))
-
+    refused(thief.create(body), thief.patch("one", body, APPLY))
     thief.given(thief.mine)
-    refused(thief.patch("one", body, APPLY))
-    refused(thief.patch("one", {"spec": {"template": body["spec"]["template"]}}))
+    template = {"spec": {"template": body["spec"]["template"]}}
+    refused(thief.patch("one", body, APPLY), thief.patch("one", template))
 
 
 @pytest.mark.parametrize("labels", [{"app": "db"}, {"app": "takara", "takara_cr": "two"}, {"takara_cr": "one_x"}])
 def test_no_pod_that_services_of_others_would_find(thief: Thief, labels: dict[str, str]) -> None:
     body = deployment("one", thief.mine, metadata={"labels": labels})
     body["spec"]["selector"]["matchLabels"] = labels
-    refused(thief.create(body))
-    refused(thief.patch("one", body, APPLY))
+    refused(thief.create(body), thief.patch("one", body, APPLY))
 
 
 def test_what_others_put_into_a_pod_is_no_way_to_more(thief: Thief) -> None:

@@ -11,11 +11,10 @@ import pytest
 import yaml
 
 from takara_sync import __version__
-from takara_sync.cli.options import load
 from takara_sync.errors import ConfigurationError
 from tests.manifests.install import ROOT, objects
 from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
-from tests.tool import COMMAND
+from tests.support.command import loaded, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +29,8 @@ def kubectl(control_plane_assets: Path) -> Path:
 
 def printed(*argv: str) -> list[Json]:
     """What the command prints."""
-    done = subprocess.run([COMMAND, "manifests", *argv], capture_output=True, text=True, check=False, env={})
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    done = run("manifests", *argv)
+    assert (done.code, done.stderr) == (0, "")
     return list(yaml.safe_load_all(done.stdout))
 
 
@@ -43,17 +42,18 @@ def workload(found: list[Json]) -> tuple[Json, Json]:
     return one, container
 
 
-@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
-def test_each_mode_is_its_folder(kubectl: Path, mode: str) -> None:
-    expected = by_name(build(kubectl, "crd")) | by_name(build(kubectl, mode))
-    assert by_name(printed("--mode", mode)) == expected
-    if mode == "cronjob":
-        assert by_name(printed()) == expected
-
-
-def test_one_namespace_is_the_folder_namespaced(kubectl: Path) -> None:
-    expected = by_name(build(kubectl, "crd")) | by_name(build(kubectl, "namespaced"))
-    assert by_name(printed("--watch-namespace", "default")) == expected
+@pytest.mark.parametrize(
+    ("argv", "folder"),
+    [
+        ((), "cronjob"),
+        (("--mode", "cronjob"), "cronjob"),
+        (("--mode", "loop"), "loop"),
+        (("--mode", "once"), "once"),
+        (("--watch-namespace", "default"), "namespaced"),
+    ],
+)
+def test_each_mode_is_its_folder(kubectl: Path, argv: tuple[str, ...], folder: str) -> None:
+    assert by_name(printed(*argv)) == by_name(build(kubectl, "crd")) | by_name(build(kubectl, folder))
 
 
 @pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
@@ -98,7 +98,7 @@ def test_the_schedule() -> None:
     for wrong in ("soon", "* * * *", "* * * * * *", "TZ=UTC * * * * *", "CRON_TZ=UTC * * * *"):
         with pytest.raises(ConfigurationError, match="expected five fields"):
             objects("--schedule", wrong)
-    with pytest.raises(ConfigurationError, match="a loop has none"):
+    with pytest.raises(ConfigurationError, match="mode loop"):
         objects("--schedule", "* * * * *", "--mode", "loop")
 
 
@@ -116,7 +116,7 @@ def test_several_watched_namespaces_may_be_the_install_namespace_too() -> None:
 def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates: tuple[str, ...]) -> None:
     """Typos in k8s/ would show in a cluster only."""
     one, container = workload(objects(*argv, *templates))
-    command, settings = load(container["args"], {})
+    command, settings = loaded(container["args"])
     assert command == ("once" if "--mode=once" in argv else "loop")
     assert (settings.output, settings.tolerate) == ("json", ("blocked", "invalid"))
     assert settings.allow_templates == bool(templates)
@@ -137,15 +137,11 @@ def test_templates_are_for_the_program_and_for_the_fence_or_for_neither() -> Non
         assert ("--allow-templates" in workload(list(found.values()))[1]["args"]) == bool(argv)
 
 
-def test_the_image_is_that_of_this_version() -> None:
+def test_the_image_is_of_this_version_the_fence_always_there_and_the_order_one_to_apply_in() -> None:
     assert workload(objects())[1]["image"] == f"takara-sync:{__version__}"
-
-
-def test_the_fence_is_always_there_and_the_order_is_one_to_apply_in() -> None:
     kinds = [each["kind"] for each in objects()]
     assert kinds.count("ValidatingAdmissionPolicy") == kinds.count("ValidatingAdmissionPolicyBinding") == 2
-    assert kinds[0] == "CustomResourceDefinition"
-    assert kinds[1] == "Namespace"
+    assert kinds[:2] == ["CustomResourceDefinition", "Namespace"]
 
 
 @pytest.mark.parametrize(
@@ -156,17 +152,14 @@ def test_what_cannot_be(argv: tuple[str, ...]) -> None:
         objects(*argv)
 
 
-def test_every_folder_builds(kubectl: Path, tmp_path: Path) -> None:
+def test_every_folder_builds_and_deleting_one_leaves_the_api_and_so_every_takara(kubectl: Path, tmp_path: Path) -> None:
     assert {"base", "crd", "cronjob", "examples", "loop", "namespaced", "once"} <= set(FOLDERS)
     for folder in FOLDERS:
-        assert build(kubectl, folder), folder
+        kinds = {each["kind"] for each in build(kubectl, folder)}
+        assert kinds, folder
+        assert ("CustomResourceDefinition" in kinds) == (folder == "crd"), folder
     for component in COMPONENTS:
         assert overlay(kubectl, tmp_path, resources=["k8s/cronjob"], components=[f"k8s/{component}"]), component
-
-
-def test_deleting_a_folder_leaves_the_api_and_so_every_takara(kubectl: Path) -> None:
-    for folder in set(FOLDERS) - {"crd"}:
-        assert "CustomResourceDefinition" not in {each["kind"] for each in build(kubectl, folder)}, folder
 
 
 def test_the_wheel_carries_them(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +13,7 @@ from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
 
 if TYPE_CHECKING:
     from tests.control_plane.server import ControlPlane
+    from tests.tool import Pass
     from tests.world import Json
 
 MAHO = "maho.takara.org"
@@ -98,42 +98,33 @@ def installed(server: ControlPlane, without: tuple[str, str, str] | None = None)
         assert rights_of(rules) == SHIPPED - {without}
     apply(server, mine)
     tool = Installed(server, world.namespace, world.namespace)
-    for verb, group, resource in SHIPPED - ({without} if without else set()):
-        wait_until(lambda v=verb, g=group, r=resource: _lacking(tool, v, g, r), within=SETTLE_SECONDS, every=0.05)  # type: ignore[misc]
+    lacking = 1 if without else 0
+    wait_until(
+        lambda: "" if len(missing(tool.json("check"))) == lacking else "rights are not known yet", within=SETTLE_SECONDS
+    )
     return tool, world
-
-
-def _lacking(tool: Installed, verb: str, group: str, resource: str) -> str:
-    name, _, sub = resource.partition("/")
-    asked = {"verb": verb, "group": group, "resource": name, "subresource": sub, "namespace": tool.namespace}
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {"user": tool.user.name, "resourceAttributes": asked},
-    }
-    answer = tool.server.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
-    return "" if answer.body["status"]["allowed"] else f"may not {verb} {resource}"
 
 
 # ------------------------------------------------------------------ exactness
 
 
-def test_the_rules_are_these_and_no_others() -> None:
+def missing(checked: Pass) -> list[str]:
+    return [check["what"] for check in checked.report["checks"] if not check["ok"]]
+
+
+def test_the_rules_are_these_and_no_others_and_check_asks_for_them() -> None:
     everywhere = rules_of(objects(), "ClusterRole")
-    assert rights_of(everywhere) == SHIPPED
-    assert rules_of(objects("--watch-namespace", "a"), "Role") == everywhere
+    assert (
+        rights_of(everywhere)
+        == SHIPPED
+        == {(each.verb, each.group, "/".join(filter(None, each[2:]))) for each in RIGHTS}
+    )
     assert sum(len(rule["verbs"]) * len(rule["resources"]) for rule in everywhere) == len(SHIPPED)
-
-
-def test_check_asks_for_these_and_no_others() -> None:
-    asked = {(each.verb, each.group, "/".join(filter(None, each[2:]))) for each in RIGHTS}
-    assert asked == SHIPPED
-
-
-def test_no_role_of_a_namespace_comes_with_one_of_the_cluster() -> None:
-    kinds = [each["kind"] for each in objects("--watch-namespace", "a,b") if each["metadata"]["name"] == "takara-sync"]
+    in_two = [each for each in objects("--watch-namespace", "a,b") if each["metadata"]["name"] == "takara-sync"]
+    kinds = [each["kind"] for each in in_two]
     assert kinds.count("Role") == kinds.count("RoleBinding") == 2
     assert not {"ClusterRole", "ClusterRoleBinding"} & set(kinds)
+    assert rules_of(in_two[:-2], "Role") == everywhere
 
 
 def test_with_the_cluster_role_the_main_job_is_done_and_every_right_is_used(strict: ControlPlane) -> None:
@@ -142,18 +133,35 @@ def test_with_the_cluster_role_the_main_job_is_done_and_every_right_is_used(stri
     before = len(strict.requests(tool.user))
     do_the_main_job(tool, world)
     assert rights_used(strict, tool, before) == SHIPPED - UNSEEN
+    assert missing(Installed(strict, "takara-system").json("check")) == []
 
 
-def test_with_the_role_of_one_namespace_too(strict: ControlPlane) -> None:
+def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: ControlPlane) -> None:
     tool, world = installed(strict)
+    before = len(strict.requests(tool.user))
     do_the_main_job(tool, world)
-    assert rights_used(strict, tool) == SHIPPED - UNSEEN
+    assert rights_used(strict, tool, before) == SHIPPED - UNSEEN
     assert {each.namespace for each in strict.requests(tool.user) if each.resource in ("takaras", "pods")} == {
         world.namespace
     }
+    everywhere = Installed(strict, world.namespace)
+    checked = everywhere.json("check")
+    assert (checked.code, len(missing(checked))) == (1, len(SHIPPED))
+    assert all(what.endswith(" in all namespaces") for what in missing(checked))
+    closed = World(strict, strict.namespace())
+    closed.create(takara("one"))
+
+    done = everywhere.json("once", "-n", world.namespace, "-n", closed.namespace)
+
+    assert (done.code, done.writes) == (3, [])
+    message = done.report["error"]["message"]
+    assert f"Cannot list deployments in namespace {closed.namespace}" in message
+    assert f"in namespace {world.namespace}:" not in message
+    assert message in done.log[-1]["message"]
+    assert done.report["emptyNamespaces"] == []  # nobody knows what is in them
 
 
-def rights_used(server: ControlPlane, tool: Installed, since: int = 0) -> set[tuple[str, str, str]]:
+def rights_used(server: ControlPlane, tool: Installed, since: int) -> set[tuple[str, str, str]]:
     """What the server's audit log holds of the ServiceAccount."""
     groups = {"takaras": MAHO, "deployments": "apps", "pods": ""}
     return {
@@ -164,26 +172,23 @@ def rights_used(server: ControlPlane, tool: Installed, since: int = 0) -> set[tu
 
 
 @pytest.mark.parametrize("right", sorted(SHIPPED), ids=" ".join)
-def test_without_any_one_right_check_says_which_and_the_main_job_fails(
+def test_without_any_one_right_check_and_the_pass_say_which_and_the_main_job_fails(
     strict: ControlPlane, right: tuple[str, str, str]
 ) -> None:
+    """With verb, resource and namespace."""
+    verb, group, resource = right
     tool, world = installed(strict, without=right)
-    checked = check(tool)
-    assert checked.returncode == 1, checked.stdout
-    assert checked.stdout.count('"ok":false') == 1
-    assert f"may {right[0]} {right[2]}" in checked.stdout
+    checked = tool.json("check")
+    qualified = f"{resource}.{group}".rstrip(".")
+    assert (checked.code, missing(checked)) == (1, [f"may {verb} {qualified} in namespace {world.namespace}"])
     with pytest.raises(AssertionError, match=r"cannot|forbidden|not allowed"):
         do_the_main_job(tool, world)
-
-
-def check(tool: Installed) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(tool.args("check"), env=tool.environment(), capture_output=True, text=True, check=False)
-
-
-def test_check_is_content_with_what_is_shipped(strict: ControlPlane) -> None:
-    tool = Installed(strict, "takara-system")
-    done = check(tool)
-    assert (done.returncode, '"ok":false' in done.stdout) == (0, False), done.stdout
+    done = tool.once()
+    assert done.code == (3 if verb == "list" else 1)
+    failed = [line["message"] for line in done.report["takaras"] if line["result"] == "failed"]
+    said = done.report["error"]["message"] if verb == "list" else failed[0]
+    words = ("blockOwnerDeletion",) if verb == "update" else (verb, resource, world.namespace)
+    assert all(word in said and word in done.stderr for word in words), said
 
 
 # ------------------------------------------------------------------ people

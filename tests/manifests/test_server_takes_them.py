@@ -40,19 +40,16 @@ def test_the_schemas_find_a_mistake() -> None:
         kubernetes_validate.validate(job, VERSIONS[0], strict=True)
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_dry_run_of_the_server_takes_it(cluster: ControlPlane, folder: str) -> None:
-    where = str(ROOT / "k8s" / folder)
-    done = cluster.kubectl("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k", where)
+BUILT = [("-k", folder) for folder in FOLDERS]
+BUILT += [("-f", "examples/autoscaler.yaml"), ("-f", "components/network-policy/network-policy.yaml")]
+
+
+@pytest.mark.parametrize(("flag", "path"), BUILT)
+def test_a_dry_run_of_the_server_takes_it(cluster: ControlPlane, flag: str, path: str) -> None:
+    where = str(ROOT / "k8s" / path)
+    done = cluster.kubectl("apply", "--server-side", "--force-conflicts", "--dry-run=server", flag, where)
     assert "(server dry run)" in done.stdout
     assert done.stderr == ""  # no warning either, of pod security or anything else
-
-
-@pytest.mark.parametrize("file", ["examples/autoscaler.yaml", "components/network-policy/network-policy.yaml"])
-def test_so_it_does_with_what_no_folder_builds(cluster: ControlPlane, file: str) -> None:
-    path = str(ROOT / "k8s" / file)
-    done = cluster.kubectl("apply", "--server-side", "--dry-run=server", "-f", path)
-    assert (done.stderr, "(server dry run)" in done.stdout) == ("", True)
 
 
 @pytest.mark.parametrize("name", ["takara-template", "takara-sync"])
@@ -110,14 +107,18 @@ def test_a_weaker_pod_does_not(
     assert word in said
 
 
-def test_the_install_namespace_enforces_it() -> None:
+def test_all_modes_have_the_same_pod_but_for_its_arguments() -> None:
+    pods = [pod(f"--mode={mode}") for mode in ("cronjob", "loop", "once")]
+    for each in pods:
+        del each["spec"]["containers"][0]["args"]
+        each["spec"].pop("restartPolicy", None)
+    assert pods[0] == pods[1] == pods[2]
+
+
+def test_the_rest_of_the_pod_and_its_namespace() -> None:
     (namespace,) = (each for each in objects() if each["kind"] == "Namespace")
     assert ENFORCED.items() <= namespace["metadata"]["labels"].items()
-
-
-@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
-def test_the_rest_of_the_pod(mode: str) -> None:
-    made = pod(f"--mode={mode}")
+    made = pod()
     spec = made["spec"]
     (container,) = spec["containers"]
     assert container["securityContext"] == {
@@ -132,14 +133,6 @@ def test_the_rest_of_the_pod(mode: str) -> None:
     assert set(container["resources"]["requests"]) == {"cpu", "memory"}
     assert made["metadata"]["labels"]["sidecar.istio.io/inject"] == "false"
     assert made["metadata"]["annotations"]["linkerd.io/inject"] == "disabled"
-
-
-def test_all_modes_have_the_same_pod_but_for_its_arguments() -> None:
-    pods = [pod(f"--mode={mode}") for mode in ("cronjob", "loop", "once")]
-    for each in pods:
-        del each["spec"]["containers"][0]["args"]
-        each["spec"].pop("restartPolicy", None)
-    assert pods[0] == pods[1] == pods[2]
 
 
 def test_the_numbers_of_the_cronjob() -> None:

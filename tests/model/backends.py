@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, urlencode
 
 import msgspec
 
-from takara_sync.simulator import Controllers, Request, Store
+from takara_sync.kube.connection import Connection
+from takara_sync.kube.transport import HttpTransport
+from takara_sync.simulator import Controllers, Snapshot, Store
 from takara_sync.simulator.kinds import served
-from tests.model.client import Got, Json, Sent
+from tests.model.requests import Sent
+from tests.support.transport import InProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from takara_sync.kube.response import Response
     from tests.control_plane.server import ControlPlane
+    from tests.support.takaras import Json
 
 PATHS = {
     "takaras": "/apis/maho.takara.org/v1alpha1",
@@ -33,7 +37,7 @@ class Backend(Protocol):
     namespace: str
     steady: bool
 
-    def send(self, sent: Sent, moment: int = 0) -> Got:
+    def send(self, sent: Sent, moment: int = 0) -> Response:
         """One request; a list shows how things were `moment` steps ago."""
 
     def get(self, plural: str, name: str) -> Json | None: ...
@@ -69,27 +73,20 @@ class Simulated(Backend):
     def __init__(self, now: Callable[[], datetime], *, schemaless: bool = False) -> None:
         crd: Any = "schemaless" if schemaless else True
         self._store = Store(now=now, crd=crd, seed=0)
+        self._transport = InProcess(self._store.handle)
         self._kinds = {kind.plural: kind for kind in served(crd=crd)}
         self._controllers = Controllers(self._store.objects)
-        self._past: list[Any] = []
+        self._past: list[Snapshot] = []
 
-    def send(self, sent: Sent, moment: int = 0) -> Got:
-        raw = b"" if sent.body is None else msgspec.json.encode(sent.body)
-        headers = {"accept": sent.accept, "content-type": sent.content_type}
-        request = Request(sent.method, sent.path, sent.query, headers, raw)
-        if moment and self._past and not (sent.writes or sent.name):
-            return self._stale(request, self._past[-min(moment, len(self._past))])
-        answer = self._store.handle(request)
-        return Got(answer.status, answer.body)
-
-    def _stale(self, request: Request, held: Any) -> Got:
-        objects = self._store.objects
-        present, objects._held = objects._held, held
+    def send(self, sent: Sent, moment: int = 0) -> Response:
+        if not moment or not self._past or sent.writes or sent.name:
+            return self._transport.send(sent, 1)
+        present = self._store.snapshot()
+        self._store.restore(self._past[-min(moment, len(self._past))])
         try:
-            answer = self._store.handle(request)
+            return self._transport.send(sent, 1)
         finally:
-            objects._held = present
-        return Got(answer.status, answer.body)
+            self._store.restore(present)
 
     def get(self, plural: str, name: str) -> Json | None:
         return self._store.objects.get(self._kinds[plural], self.namespace, name)
@@ -98,7 +95,7 @@ class Simulated(Backend):
         return self._store.objects.all(self._kinds[plural], self.namespace)
 
     def remember(self) -> None:
-        self._past = [*self._past[-5:], {kind: {**held} for kind, held in self._store.objects._held.items()}]
+        self._past = [*self._past[-5:], self._store.snapshot()]
 
     def compact(self) -> None:
         self._store.expire_tokens()
@@ -122,23 +119,21 @@ class Real(Backend):
 
     def __init__(self, server: ControlPlane) -> None:
         self._server = server
+        self._transport = HttpTransport(Connection(str(server.user().kubeconfig)))
         self.namespace = server.namespace()
 
-    def send(self, sent: Sent, moment: int = 0) -> Got:  # noqa: ARG002 - a real list is of the present
-        path = quote(sent.path) + (f"?{urlencode(sent.query)}" if sent.query else "")
-        answer = self._server.call(sent.method, path, sent.body, content_type=sent.content_type, accept=sent.accept)
-        text = isinstance(answer.body, str)
-        return Got(answer.status, answer.body.encode() if text else msgspec.json.encode(answer.body))
+    def send(self, sent: Sent, moment: int = 0) -> Response:  # noqa: ARG002 - a real list is of the present
+        return self._transport.send(sent, 60)
 
     def get(self, plural: str, name: str) -> Json | None:
-        answer = self._server.call("GET", self.path(plural, name))
-        assert answer.status in (200, 404), answer.body
-        return dict(answer.body) if answer.status == 200 else None
+        response = self.send(Sent("GET", self.path(plural, name)))
+        assert response.status in (200, 404), response.body
+        return dict(msgspec.json.decode(response.body)) if response.status == 200 else None
 
     def all(self, plural: str) -> list[Json]:
-        answer = self._server.call("GET", self.path(plural))
-        assert answer.status == 200, answer.body
-        return list(answer.body["items"])
+        response = self.send(Sent("GET", self.path(plural)))
+        assert response.status == 200, response.body
+        return list(msgspec.json.decode(response.body)["items"])
 
     def remember(self) -> None:
         pass

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.model.oracle import Program
 
 if TYPE_CHECKING:
-    from tests.model.client import Json
+    from tests.support.takaras import Json
 
 NAMES = ("a", "b", "n" * 80)
 SIZES = (0, 1, 2, 3, 5)
 BAD_SIZES = (-1, 9, 2**31, "3", None, True, 1.5)
 MANAGERS = ("kubectl", "hpa")
-FAULTS = ("answer lost", "outage", "stopped", "no pods")
+FAULTS = ("response lost", "outage", "stopped", "no pods")
 TEMPLATES: tuple[Any, ...] = (
     None,
     {"spec": {"containers": [{"name": "main", "image": "nginx:1"}]}},

@@ -1,4 +1,4 @@
-"""The end of a run: everybody stops, controllers settle, contests run out, and then all is quiet and told."""
+"""The end of a run: everybody stops, controllers settle, contests run out, and then nothing is left to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.model import truth
 from tests.model.oracle import Program
 from tests.model.passes import Pass
-from tests.model.telling import condition
+from tests.model.statuses import condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

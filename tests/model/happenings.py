@@ -25,7 +25,7 @@ from tests.model.people import PAUSED, People, reference
 
 if TYPE_CHECKING:
     from tests.model.backends import Backend
-    from tests.model.client import Json
+    from tests.support.takaras import Json
 
 
 class Happenings(RuleBasedStateMachine):

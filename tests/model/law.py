@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tests.model import oracle
-from tests.model.telling import breaches_of_a_status
+from tests.model.requests import good
+from tests.model.statuses import breaches_of_a_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from takara_sync.kube.response import Response
     from tests.model.backends import Backend
-    from tests.model.client import Got, Json, Sent
     from tests.model.passes import Pass
+    from tests.model.requests import Sent
+    from tests.support.takaras import Json
 
 _APPLY = "application/apply-patch+yaml"
 
@@ -35,10 +38,10 @@ class Law:
         self.look(sent.name)
         return self._backend.get(sent.plural, sent.name)
 
-    def after(self, one: Pass, sent: Sent, got: Got, noted: object) -> None:
-        if not got.good or not sent.name:
+    def after(self, one: Pass, sent: Sent, response: Response, noted: object) -> None:
+        if not good(response) or not sent.name:
             return
-        after = msgspec.json.decode(got.body)
+        after = msgspec.json.decode(response.body)
         assert noted is None or isinstance(noted, dict)
         if sent.plural == "deployments":
             self.breaches += _of_a_deployment(one, sent, noted, after)
@@ -56,7 +59,7 @@ class Law:
 
 def _of_a_request(one: Pass, sent: Sent) -> Iterator[str]:
     """What no request of ours may be, whatever comes of it."""
-    place = (sent.plural, sent.subresource)
+    place = (sent.plural, sent.place.subresource)
     if sent.method != "PATCH" or place not in (("takaras", "status"), ("deployments", "")):
         yield f"a foreign place is written: {sent.method} {sent.path}"
         return
@@ -77,16 +80,17 @@ def _of_a_request(one: Pass, sent: Sent) -> Iterator[str]:
         yield f"a Deployment that was seen to be foreign is written: {sent.path}"
     if known is not None and oracle.deleting(known):
         yield f"a Deployment that was seen to be going is written: {sent.path}"
-    if one.program.max_changes == 0:
-        yield from _of_a_limit(sent, known)
+    yield from _of_a_limit(one, sent, known)
 
 
-def _of_a_limit(sent: Sent, known: Json | None) -> Iterator[str]:
-    """With no change allowed, an apply may only bring back labels, owners and entries."""
-    if sent.content_type == _APPLY:
-        asked = oracle.fields({"metadata": {}, "spec": sent.body["spec"]})
+def _of_a_limit(one: Pass, sent: Sent, known: Json | None) -> Iterator[str]:
+    """Beyond the limit, an apply may only bring back labels, owners and entries."""
+    if one.program.max_changes is not None and sent.content_type == _APPLY:
+        asked = oracle.fields({"metadata": {}, "spec": sent.json["spec"]})
         live = oracle.fields({"metadata": {}, "spec": known["spec"]}) if known else {}
         if any(path not in live or live[path] != value for path, value in asked.items()):
+            one.changed.add(sent.name)
+        if len(one.changed) > one.program.max_changes:
             yield f"more is changed than --max-changes allows: {sent.path}"
 
 
@@ -103,7 +107,7 @@ def _of_a_deployment(one: Pass, sent: Sent, before: Json | None, after: Json) ->
         return
     if not oracle.ours(after, takara):
         yield f"the Deployment left behind is not its Takara's: {sent.path}"
-    body = sent.body if sent.content_type == _APPLY else {"metadata": {}}
+    body = sent.json if sent.content_type == _APPLY else {"metadata": {}}
     if sent.content_type == _APPLY:
         yield from _of_a_body(one, takara, body)
     if before is None:
@@ -111,7 +115,7 @@ def _of_a_deployment(one: Pass, sent: Sent, before: Json | None, after: Json) ->
     if sent.content_type != _APPLY and oracle.entries_of_others(before) != oracle.entries_of_others(after):
         yield f"the managedFields of others were changed: {sent.path}"
     if _stated(sent) == before["metadata"]["resourceVersion"]:
-        yield from (f"a field of others was changed: {told}" for told in oracle.illegal_changes(before, after, body))
+        yield from (f"a field of others was changed: {each}" for each in oracle.illegal_changes(before, after, body))
     else:
         yield f"written over a version that it was not made for: {sent.path}"
 
@@ -119,8 +123,8 @@ def _of_a_deployment(one: Pass, sent: Sent, before: Json | None, after: Json) ->
 def _stated(sent: Sent) -> object:
     """The resourceVersion that a write was made for."""
     if sent.content_type == _APPLY:
-        return sent.body["metadata"].get("resourceVersion")
-    return next((one["value"] for one in sent.body if one["path"] == "/metadata/resourceVersion"), None)
+        return sent.json["metadata"].get("resourceVersion")
+    return next((one["value"] for one in sent.json if one["path"] == "/metadata/resourceVersion"), None)
 
 
 def _of_a_body(one: Pass, takara: Json, body: Json) -> Iterator[str]:

@@ -11,7 +11,7 @@ from takara_sync.simulator.fields import Path, Paths, decode, flat
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.model.client import Json
+    from tests.support.takaras import Json
 
 OURS = "takara-sync"
 LEGACY = ("takara-operator", "before-first-apply", OURS)

@@ -8,22 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from unittest.mock import patch
 
+from takara_sync.deadline import Deadline
 from takara_sync.desired import deployment_for
+from takara_sync.errors import Retryable
+from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
+from takara_sync.kube.response import Request, Response
 from takara_sync.plan import Policy
 from takara_sync.sync import sync_once
-from tests.model.client import Got, Unhurried, api
+from tests.model.requests import Sent
 from tests.model.sight import Sight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from takara_sync.desired import Body
+    from takara_sync.desired import Manifest
     from takara_sync.objects import Takara
     from takara_sync.report import Report
     from tests.model.backends import Backend
-    from tests.model.client import Sent
     from tests.model.oracle import Program
 
 PATIENCE = 60.0  # seconds that a stopped pass may take to its next request; only a broken one takes them
@@ -35,7 +38,7 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at the `at`-th request of a pass, counted from 1: `killed before`, `killed after`, `answer lost`,
+    """What happens at the `at`-th request of a pass, counted from 1: `killed before`, `killed after`, `response lost`,
     `stopped`; from there on: `outage`; at every list of them: `no pods`."""
 
     kind: str = ""
@@ -55,11 +58,11 @@ class Witness(Protocol):
 
     def before(self, one: Pass, sent: Sent) -> object: ...
 
-    def after(self, one: Pass, sent: Sent, got: Got, noted: object) -> None: ...
+    def after(self, one: Pass, sent: Sent, got: Response, noted: object) -> None: ...
 
 
 class Pass:
-    """One pass: `run` does it whole; `go` some requests of it."""
+    """One pass, and its transport: `run` does it whole; `go` some requests of it."""
 
     def __init__(
         self,
@@ -77,13 +80,14 @@ class Pass:
         self.report: Report | None = None
         self.bug: BaseException | None = None
         self.writes: list[Sent] = []
+        self.changed: set[str] = set()  # whose Deployment it asked to be another one, where that is limited
         self.over = False
         self._sent = 0
         self._dead = False
         self._left: int | None = None  # requests until the next stop; None: no stop
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
         self._thread: threading.Thread | None = None
-        self._deadline = Unhurried(50, lambda: 0.0)
+        self._deadline = Deadline(50, lambda: 0.0)
 
     # -------------------------------------------------------------- running
 
@@ -121,56 +125,63 @@ class Pass:
 
     def _work(self) -> None:
         try:
-            connection = api(self._exchange)
-            cluster = KubeCluster(connection, namespaces=[self._backend.namespace], deadline=self._deadline)
-            self.report = sync_once(cluster, _policy(self.program), workers=1, now=self._now)
+            cluster = KubeCluster(Api(self), namespaces=[self._backend.namespace])
+            policy = _policy(self.program)
+            self.report = sync_once(cluster, policy, workers=1, seconds=self._deadline, now=self._now)
         except Killed:
             pass
-        except Exception as bug:  # noqa: BLE001 - told by the machine
+        except Exception as bug:  # noqa: BLE001 - the machine reports it
             self.bug = bug
         finally:
             self.over = True
 
     # -------------------------------------------------------------- the wire
 
-    def _exchange(self, sent: Sent) -> Got:
+    def prepare(self, deadline: Deadline) -> None:
+        """There are no credentials to wait for."""
+
+    def close(self) -> None:
+        """There is no connection."""
+
+    def send(self, request: Request, seconds: float) -> Response:  # noqa: ARG002 - no request takes any time
         if self._left == 0:
             self._stopped.release()
             self._go.acquire()
         self._left = None if self._left is None else self._left - 1
         self._sent += 1
-        kind = self._fault.kind if self._sent == self._fault.at else ""
-        self._dead |= kind == "killed before"
-        if self._dead:
-            raise Killed
+        sent, kind = Sent.of(request), self._fault.kind if self._sent == self._fault.at else ""
+        self._die_if(kind == "killed before")
         if kind == "stopped":
             self._deadline.stop("a signal")
         if self._fault.kind == "outage" and self._sent >= self._fault.at:
-            return Got(503, b"out of order")
+            return Response(503, {}, b"out of order")
         if self._fault.kind == "no pods" and sent.plural == "pods":
-            return Got(403, b"no such right")
-        got = self._asked(sent)
-        self._dead |= kind == "killed after"
+            return Response(403, {}, b"no such right")
+        response = self._answered(sent)
+        self._die_if(kind == "killed after")
+        if kind == "response lost":
+            raise Retryable(f"{request} failed: connection reset")
+        self.sight.see(sent, response)
+        return response
+
+    def _die_if(self, killed: bool) -> None:
+        self._dead |= killed
         if self._dead:
             raise Killed
-        if kind == "answer lost":
-            raise ConnectionResetError
-        self.sight.see(sent, got)
-        return got
 
-    def _asked(self, sent: Sent) -> Got:
+    def _answered(self, sent: Sent) -> Response:
         noted = self._witness.before(self, sent) if sent.writes else None
-        got = self._backend.send(sent, self._stale.steps if sent.plural == self._stale.plural else 0)
+        response = self._backend.send(sent, self._stale.steps if sent.plural == self._stale.plural else 0)
         if sent.writes:
             self.writes.append(sent)
-            self._witness.after(self, sent, got, noted)
-        return got
+            self._witness.after(self, sent, response, noted)
+        return response
 
 
 @contextmanager
 def speaking(program: Program) -> Iterator[None]:
     """The modules as they are in this version of the program; it may ask for smaller pages."""
-    modules = ("takara_sync.plan", "takara_sync.desired", "takara_sync.act")
+    modules = ("takara_sync.plan", "takara_sync.record", "takara_sync.reconcile")
     patches = [patch(f"{module}.FORMAT", program.format) for module in modules]
     patches.append(patch("takara_sync.kube.cluster.PAGE", program.page))
     for one in patches:
@@ -191,9 +202,9 @@ def _policy(program: Program) -> Policy:
     )
 
 
-def _desired(takara: Takara, program: Program) -> Body:
-    """The default body, of a program whose default image is another one."""
-    body = deployment_for(takara)
+def _desired(takara: Takara, program: Program) -> Manifest:
+    """The default manifest, of a program whose default image is another one."""
+    manifest = deployment_for(takara)
     if not takara.spec.get("template"):
-        body["spec"]["template"]["spec"]["containers"][0]["image"] = program.image
-    return body
+        manifest["spec"]["template"]["spec"]["containers"][0]["image"] = program.image
+    return manifest

@@ -8,10 +8,12 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from tests.model import oracle
-from tests.model.client import Got, Json, Sent
-from tests.world import as_the_go_operator, takara
+from tests.model.requests import Sent
+from tests.support.takaras import Json, takara
+from tests.world import as_the_go_operator
 
 if TYPE_CHECKING:
+    from takara_sync.kube.response import Response
     from tests.model.backends import Backend
 
 APPLY = "application/apply-patch+yaml"
@@ -30,10 +32,12 @@ class People:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def ask(self, method: str, where: str, body: Any = None, kind: str = "application/json", query: str = "") -> Got:
+    def ask(
+        self, method: str, where: str, body: Any = None, kind: str = "application/json", query: str = ""
+    ) -> Response:
         """One request of somebody: a plural, name and subresource, written as a path."""
         path = self._backend.path(*where.split("/"))
-        return self._backend.send(Sent(method, path, dict(parse_qsl(query)), body, kind))
+        return self._backend.send(Sent(method, path, tuple(parse_qsl(query)), body, kind))
 
     # -------------------------------------------------------------- Takaras
 

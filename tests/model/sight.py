@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tests.model.requests import good
+
 if TYPE_CHECKING:
-    from tests.model.client import Got, Json, Sent
+    from takara_sync.kube.response import Response
+    from tests.model.requests import Sent
+    from tests.support.takaras import Json
 
 
 class Sight:
@@ -20,43 +24,38 @@ class Sight:
         self.takaras: dict[str, Json | None] = {}
         self.deployments: dict[str, Json | None] = {}
         self.shown: dict[str, list[Json]] = {}
+        self.generations: dict[str, set[int]] = {}  # those of each Takara
         self.pods: list[Json] | None = None
         self.listed: set[str] = set()
-        self.last: dict[str, int] = {}  # the status of the last write to each path
+        self.last: dict[str, int] = {}  # the response to the last write to each path
 
-    @property
-    def told(self) -> bool:
-        return self.pods is not None
-
-    def see(self, sent: Sent, got: Got) -> None:
+    def see(self, sent: Sent, response: Response) -> None:
         if sent.writes:
-            self.last[sent.path] = got.status
-        if sent.plural == "pods":
-            before = self.pods if sent.query.get("continue") else []
-            self.pods = [*(before or []), *_items(got)] if got.good else self.pods
-        elif sent.plural == "takaras" and not sent.subresource:
-            self._note(self.takaras, sent, got)
-            self.listed = self.listed if sent.name else set(self.takaras)
-        elif sent.plural == "deployments":
-            self._note(self.deployments, sent, got)
-
-    def _note(self, known: dict[str, Json | None], sent: Sent, got: Got) -> None:
-        if got.status == 404 and sent.method == "GET":
-            known[sent.name] = None
-        if not got.good:
+            self.last[sent.path] = response.status
+        if not good(response):
+            if response.status == 404 and not sent.writes and sent.plural in ("takaras", "deployments"):
+                self._known(sent)[sent.name] = None
             return
-        if not (sent.name or sent.query.get("continue")):  # the first page of a list
+        decoded = msgspec.json.decode(response.body)
+        found = [decoded] if sent.name else decoded["items"] or []
+        if sent.plural == "pods":
+            self.pods = found if sent.is_first_page else [*(self.pods or []), *found]
+        elif not sent.place.subresource:
+            self._note(sent, found)
+
+    def _known(self, sent: Sent) -> dict[str, Json | None]:
+        return self.takaras if sent.plural == "takaras" else self.deployments
+
+    def _note(self, sent: Sent, found: list[Json]) -> None:
+        known = self._known(sent)
+        if sent.is_first_page:
             known.clear()
-        for one in [msgspec.json.decode(got.body)] if sent.name else _items(got):
+        for one in found:
             name = one["metadata"]["name"]
             known[name] = one
             if sent.plural == "deployments":
                 self.shown.setdefault(name, []).append(one)
-
-    def generation(self, name: str) -> int:
-        takara = self.takaras.get(name)
-        return takara["metadata"].get("generation", 0) if takara else 0
-
-
-def _items(got: Got) -> list[Json]:
-    return list(msgspec.json.decode(got.body)["items"] or [])
+            else:
+                self.generations.setdefault(name, set()).add(one["metadata"].get("generation", 0))
+        if sent.plural == "takaras" and not sent.name:
+            self.listed = set(known)

@@ -18,38 +18,15 @@ def a_stranger(machine: OnTheSimulator) -> None:
     machine.sync()
 
 
-def a_stranger_between_reading_and_creating(machine: OnTheSimulator) -> None:
-    machine.create("a")
-    machine.begin_pass(at=2)
-    machine.strange_deployment("a", "nobody", labelled=False)
-    machine.go_on()
-
-
 def a_converged_one(machine: OnTheSimulator) -> None:
     machine.create("a")
     machine.settle_and_sync()
     machine.settle_and_sync()
 
 
-def a_note_of_somebody(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.steal("a", {"metadata": {"annotations": {"note": "theirs"}}})
-    machine.scale("a", 5)
-    machine.begin_pass(at=3)
-    machine.steal("a", {"metadata": {"annotations": {"note": "newer"}}})
-    machine.go_on()
-
-
 def a_note_at_rest(machine: OnTheSimulator) -> None:
     a_converged_one(machine)
     machine.steal("a", {"metadata": {"annotations": {"note": "theirs"}}})
-    machine.scale("a", 5)
-    machine.sync()
-
-
-def a_sidecar_of_somebody(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.change_pod("a", {"spec": {"containers": [{"name": "extra", "image": "nginx"}]}})
     machine.scale("a", 5)
     machine.sync()
 
@@ -75,28 +52,6 @@ def paused_and_scaled(machine: OnTheSimulator) -> None:
     machine.sync()
 
 
-def an_invalid_edit(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.resize("a", 9)
-    machine.sync()
-
-
-def a_deployment_that_goes(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.delete_deployment("a", foreground=True)
-    machine.scale("a", 5)
-    machine.sync()
-
-
-def a_rollout_that_lags(machine: OnTheSimulator) -> None:
-    machine.create("a", 2)
-    machine.settle_and_sync()
-    machine.settle_and_sync()
-    machine.resize("a", 2)
-    machine.change_pod("a", {"metadata": {"annotations": {"restartedAt": "now"}}})
-    machine.sync()
-
-
 def stray_pods(machine: OnTheSimulator) -> None:
     a_converged_one(machine)
     machine.stray_pod("a", owned=True)
@@ -109,46 +64,14 @@ def a_template_that_is_refused(machine: OnTheSimulator) -> None:
     machine.sync()
 
 
-def a_contest(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.tug("a", 5)
-    machine.tug("a", 5)
-
-
-def a_single_scale(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.scale("a", 5)
-    machine.sync()
-
-
-def an_edit_meanwhile(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.scale("a", 5)
-    machine.begin_pass(at=4)
-    machine.resize("a", 3)
-    machine.go_on()
-
-
-def an_outage_of_the_statuses(machine: OnTheSimulator) -> None:
-    machine.create("a")
-    machine.broken_pass("outage", 5)
-
-
 def a_list_that_fails(machine: OnTheSimulator) -> None:
     a_converged_one(machine)
     machine.resize("a", 3)
     machine.broken_pass("no pods", 1)
 
 
-def an_audit(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.touch_status("a", lost=False)
-    machine.resize("a", 3)
-    machine.sync()
-
-
-def killed_before_it_told(machine: OnTheSimulator) -> None:
-    """A newer program changes the image, and is killed before it tells so."""
+def killed_before_its_status(machine: OnTheSimulator) -> None:
+    """A newer program changes the image, and is killed before its status says so."""
     a_converged_one(machine)
     machine.killed_pass(3, Program(image="busybox:2"))
     machine.sync()
@@ -160,17 +83,11 @@ def more_than_the_limit(machine: OnTheSimulator) -> None:
     machine.limited(limit=0)
 
 
-def the_past(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.scale("a", 5)
-    machine.lawful()
-    machine.scale("a", 4)
-    machine.lawful()
-    machine.stale_pass("deployments", 1)
-
-
-def a_rejected_one_without_its_label(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.edit_metadata("a", {"labels": {"app": None}})
-    machine.change_template("a", TEMPLATES[3])
+def a_predecessor(machine: OnTheSimulator) -> None:
+    """A Deployment of a deleted Takara of that name, which garbage collection does not take."""
+    machine.create("a")
+    machine.strange_deployment("a", "predecessor", labelled=True)
+    for _ in range(2):
+        machine.sync()
+        machine.wait(301)
     machine.sync()

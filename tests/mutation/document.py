@@ -16,22 +16,22 @@ _COLUMNS = ("killed", "timeout", "survived", "no tests")
 _HEAD = """\
 # Mutation testing of the pure core
 
-A mutant is the code with one change: another operator, number, text or argument. A test suite that still passes has
-not noticed. Here the tests of `tests/unit` have to notice at least 95 % of the mutants of the modules that decide; the
-rest is listed below with the reason why no test can tell it from the code.
+A mutant is the code with one change: another operator, number, text or argument. A mutant is killed if a test fails,
+and survives if every test passes. The tests of `tests/unit` must kill at least 95 % of the mutants of the modules that
+decide. The survivors are listed below, with the reason why no test can kill them.
 
-    python -m tests.mutation                        every mutant; exit 1 below 95 %, or where a survivor is not listed
-    python -m tests.mutation --sample 40 --seed 7   some, as `.ci/run` does; exit 1 where a survivor is not listed
+    python -m tests.mutation                        every mutant; exit 1 below 95 %, or if a survivor is not listed
+    python -m tests.mutation --sample 40 --seed 7   a sample; exit 1 if a survivor is not listed
 
-The tool is [mutmut](https://mutmut.readthedocs.io/): it keeps all mutants in one process that forks, and runs for each
-only the tests that reach it, so that a whole run takes minutes. cosmic-ray, which was tried too, starts pytest anew for
-each, does not know which tests reach it and changes no text and no argument. Properties, which mutmut leaves alone, are
-made methods in the copy that is mutated. What is outside of functions it leaves alone too: limits, tables and words are
-compared in the tests as data, the keys of lists with the schema that Kubernetes publishes.
+The tool is [mutmut](https://mutmut.readthedocs.io/). It keeps all mutants in one process that forks, and for each
+mutant runs only the tests that reach it. So a complete run takes minutes. We also tried cosmic-ray: it starts pytest
+again for each mutant, runs every test, and changes no text and no argument. mutmut skips properties, so they become
+methods in the copy that is mutated. It also skips code outside of functions: the tests compare limits, tables and words
+as data, and the keys of lists with the schema that Kubernetes publishes.
 
-A survivor is known by its function and the lines that change, in `tests/mutation/survivors.toml`, so it stays known
-when lines move; where a function has the same lines twice, it stands for both. A mutant that never ends counts as
-killed, one that no test reaches as survived.
+`tests/mutation/survivors.toml` identifies a survivor by its function and the changed lines, so it is still valid when
+lines move. If a function contains the same lines twice, one entry is valid for both. A mutant that never ends counts as
+killed. A mutant that no test reaches counts as a survivor.
 """
 
 

@@ -124,11 +124,6 @@ class Cluster:
         return finished.check() if check else finished
 
 
-def takara(name: str, **spec: Any) -> dict[str, Any]:
-    """A Takara to apply."""
-    return {"apiVersion": "maho.takara.org/v1alpha1", "kind": "Takara", "metadata": {"name": name}, "spec": spec}
-
-
 def condition(one: dict[str, Any], kind: str) -> dict[str, Any]:
     """The object's condition of a type, {} where it has none."""
     conditions = one.get("status", {}).get("conditions", [])

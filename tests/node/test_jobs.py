@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.control_plane.waiting import wait_until
-from tests.node.cluster import INSTALLED_IN, NEVER, condition, takara
+from tests.node.cluster import INSTALLED_IN, NEVER, condition
+from tests.support.takaras import takara
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

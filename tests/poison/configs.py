@@ -64,7 +64,6 @@ def texts(good: str) -> dict[str, bytes]:
         "nested in lists": "[" * 1500,
         "nested in mappings": "{a: " * 1500,
         "a block of lists": "- " * 3000,
-        "three megabytes": "# x\n" * 800_000,
         "a directive": f"%YAML 9.9\n---\n{good}",
         "a key that is a list": f"? [{TOKEN}]\n: b\n",
         "a key that is a secret": f"{TOKEN}-that-has-no-colon-and-is-far-too-long-to-be-a-key: 5\n",

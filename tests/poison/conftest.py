@@ -8,6 +8,7 @@ import pytest
 
 from tests.poison.outputs import Recorder
 from tests.poison.world import World, converged
+from tests.wire.forked import hasty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,5 +26,6 @@ def recorder(tmp_path: Path) -> Recorder:
 
 
 @pytest.fixture(autouse=True)
-def _quiet(silent: None) -> None:
-    """What a poison is called in a log is looked at where the log is set up as the command does it."""
+def _quick_and_quiet(silent: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - it is in force
+    """No backoff. What a poison is called in a log is looked at where the log is set up as the command does it."""
+    hasty(monkeypatch.setattr)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Change = Callable[[Json], object]
 
 MANY = 10_000
-MEGABYTE = "m" * 2**20
+LARGE = "l" * 2**17
 _BAD_KEYS = (
     "k:",
     "k:{",
@@ -87,11 +87,11 @@ def owner(**more: Any) -> Json:
 
 
 def failing(reason: str, kind: str = "ReplicaFailure", status: str = "True") -> Change:
-    condition = {"type": kind, "status": status, "reason": reason, "message": NASTY + MEGABYTE}
+    condition = {"type": kind, "status": status, "reason": reason, "message": NASTY + LARGE}
     return lambda live: live["status"].update(conditions=[condition], replicas=0)
 
 
-def told(**keys: Any) -> Change:
+def status_with(**keys: Any) -> Change:
     return lambda live: live["status"].update(keys)
 
 
@@ -124,7 +124,7 @@ _ODD_TREES: dict[str, Any] = {
     "of bad keys": {
         "f:spec": {"f:template": {"f:spec": {"f:containers": {key: {"f:image": {}} for key in _BAD_KEYS}}}}
     },
-    "of huge keys": {"f:spec": {f"f:{MEGABYTE}": {}, "f:template": {f'k:{{"name":"{MEGABYTE}"}}': {}}}},
+    "of huge keys": {"f:spec": {f"f:{LARGE}": {}, "f:template": {f'k:{{"name":"{LARGE}"}}': {}}}},
     "nested 90 times": json.loads(b'{"f:a":' * 90 + b"{}" + b"}" * 90),
     "nested 900 times": {"f:spec": json.loads(nested(900))},
 }
@@ -132,9 +132,9 @@ DEPLOYMENTS: dict[str, Poison] = {
     "a nasty manager": deployment(held_by(NASTY, subresource="scale")),
     "a nasty time": deployment(held_by("x", time=NASTY)),
     "a nasty subresource": deployment(held_by("x", subresource=NASTY)),
-    "a manager of a megabyte": deployment(held_by(MEGABYTE)),
+    "a manager of 128 KiB": deployment(held_by(LARGE)),
     "a nasty image": deployment(lambda live: container(live).update(image=NASTY)),
-    "an image of a megabyte": deployment(lambda live: container(live).update(image=MEGABYTE)),
+    "an image of 128 KiB": deployment(lambda live: container(live).update(image=LARGE)),
     "a nasty container": deployment(lambda live: container(live).update(name=NASTY)),
     "a container whose name is a list": deployment(lambda live: container(live).update(name=["x"])),
     "ports of wrong types": deployment(
@@ -142,7 +142,7 @@ DEPLOYMENTS: dict[str, Poison] = {
     ),
     "pods fail in a nasty way": deployment(failing(NASTY)),
     "no progress in a nasty way": deployment(failing("ProgressDeadlineExceeded", "Progressing", "False")),
-    "a nasty controller": deployment(owned_by(owner(kind=NASTY, name=MEGABYTE))),
+    "a nasty controller": deployment(owned_by(owner(kind=NASTY, name=LARGE))),
     "a nasty predecessor": deployment(
         lambda live: owned_by(live["metadata"]["ownerReferences"][0] | {"uid": NASTY})(live)
     ),
@@ -153,9 +153,9 @@ DEPLOYMENTS: dict[str, Poison] = {
     "a manager 10,000 times": deployment(
         lambda live: live["metadata"].update(managedFields=live["metadata"]["managedFields"] * (MANY // 3))
     ),
-    "observedGeneration is a text": deployment(told(observedGeneration="1")),
-    "replicas are -1": deployment(told(replicas=-1, observedGeneration=-1)),
-    "10,000 conditions": deployment(told(conditions=[condition(type=f"C{number}") for number in range(MANY)])),
+    "observedGeneration is a text": deployment(status_with(observedGeneration="1")),
+    "replicas are -1": deployment(status_with(replicas=-1, observedGeneration=-1)),
+    "10,000 conditions": deployment(status_with(conditions=[condition(type=f"C{number}") for number in range(MANY)])),
     "annotations of 256 kB": deployment(annotated(2**18)),
     "annotations of a megabyte": deployment(annotated(2**20)),
     "another version twice": Poison("deployments", "", twice("metadata", b'{"name": "x"}')),
@@ -180,7 +180,7 @@ def wide_template(live: Json) -> None:
 
 TAKARAS: dict[str, Poison] = {
     "a nasty size": takara(lambda live: live["spec"].update(size=NASTY)),
-    "a size of a megabyte": takara(lambda live: live["spec"].update(size=MEGABYTE)),
+    "a size of 128 KiB": takara(lambda live: live["spec"].update(size=LARGE)),
     "a size that is a tree": takara(lambda live: live["spec"].update(size={NASTY: json.loads(nested(80))})),
     "a nasty container": with_template(name=NASTY),
     "a nasty image": with_template(image=NASTY),
@@ -190,14 +190,20 @@ TAKARAS: dict[str, Poison] = {
     "numbers of wrong sizes": with_template(image=10**400, name=-(10**30), env=1e308),
     "nested 80 times": with_template(env=json.loads(nested(80))),
     "500 containers": takara(wide_template),
-    "10,000 conditions": takara(told(conditions=[condition(type=f"C{number}") for number in range(MANY)])),
-    "10,000 conditions of one type": takara(told(conditions=[condition()] * MANY)),
-    "10,000 wrong conditions": takara(told(conditions=[None, 5, {}, condition(status=True), []] * (MANY // 5))),
-    "two conditions of others": takara(told(conditions=[condition(type="A"), condition(type="B")])),
-    "nasty conditions": takara(told(conditions=[condition(type=NASTY, reason=NASTY, message=MEGABYTE)])),
+    "10,000 conditions": takara(status_with(conditions=[condition(type=f"C{number}") for number in range(MANY)])),
+    "10,000 conditions of one type": takara(status_with(conditions=[condition()] * MANY)),
+    "10,000 wrong conditions": takara(status_with(conditions=[None, 5, {}, condition(status=True), []] * (MANY // 5))),
+    "two conditions of others": takara(status_with(conditions=[condition(type="A"), condition(type="B")])),
+    "nasty conditions": takara(status_with(conditions=[condition(type=NASTY, reason=NASTY, message=LARGE)])),
     "Ready in a nasty way": takara(
-        told(conditions=[condition(type="Ready", reason=NASTY, lastTransitionTime=NASTY), condition(type="Stalled")])
+        status_with(
+            conditions=[condition(type="Ready", reason=NASTY, lastTransitionTime=NASTY), condition(type="Stalled")]
+        )
     ),
+    "Ready of wrong types": takara(
+        status_with(conditions=[condition(type="Ready", status=[], reason=["x"], message=5, lastTransitionTime={})])
+    ),
+    "Stalled of wrong types": takara(status_with(conditions=[condition(type="Stalled", reason=["x"], message=5)])),
     "a nasty contest": takara(
         lambda live: live["status"]["deployment"].update(
             replicasTakenBy={"manager": NASTY, "at": NASTY, "times": 2**62}
@@ -209,11 +215,11 @@ TAKARAS: dict[str, Poison] = {
         )
     ),
     "a record of wrong types": takara(lambda live: live["status"].update(deployment=[{"uid": 5}, NASTY])),
-    "nodes of wrong types": takara(told(nodes=[NASTY, 5, None, {}], replicas="x", selector=[NASTY])),
+    "nodes of wrong types": takara(status_with(nodes=[NASTY, 5, None, {}], replicas="x", selector=[NASTY])),
     "a nasty generation": takara(lambda live: live["metadata"].update(generation=2**63 - 1)),
     "a nasty version": takara(lambda live: live["metadata"].update(resourceVersion=NASTY)),
     "annotations of a megabyte": takara(annotated(2**20)),
-    "nasty labels": takara(lambda live: live["metadata"].update(labels={NASTY: NASTY, "": MEGABYTE})),
+    "nasty labels": takara(lambda live: live["metadata"].update(labels={NASTY: NASTY, "": LARGE})),
     "a status twice": Poison("takaras", "", twice("status", b'"x"')),
     "paused twice": Poison("takaras", "", twice("spec", b'{"size": 3, "size": "x"}')),
 }

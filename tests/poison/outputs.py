@@ -5,30 +5,22 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import logging
 import re
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from takara_sync.cli import check, heartbeat, logs, loop, plan, progress, termination
+from takara_sync.cli import check, loop, plan, progress, termination
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
+from tests.support.command import Terminal, heartbeats, own_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.poison.world import World
 
 _OWN_COLOURS = re.compile(r"\x1b\[(?:0|1|3[1235]|9[01])m")
 _CURSOR = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|\d*[ABCD])|\r")  # how a progress bar moves
-
-
-class Terminal(io.StringIO):
-    """What a person looks at."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 Said = dict[str, str]
@@ -55,7 +47,7 @@ class Recorder:
 
     def _run(self, world: World, place: str, module: Any, function: str, output: str, *, terminal: bool) -> None:
         stdout, stderr = (Terminal(), Terminal()) if terminal else (io.StringIO(), io.StringIO())
-        message, beats = self.folder / "termination-log", list[str]()
+        message = self.folder / "termination-log"
         message.touch()
         settings = Settings(
             output=output,  # type: ignore[arg-type]
@@ -66,10 +58,10 @@ class Recorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(contextlib.redirect_stdout(stdout))
             stack.enter_context(contextlib.redirect_stderr(stderr))
-            stack.enter_context(logging_as("json" if output == "json" else "text"))
+            stack.enter_context(own_log("json" if output == "json" else "text"))
             stack.enter_context(mock.patch.object(module, "api_of", return_value=world))
             stack.enter_context(mock.patch.object(termination, "PATH", message))
-            stack.enter_context(mock.patch.object(heartbeat, "_post", lambda _, body: beats.append(body)))
+            beats = stack.enter_context(heartbeats())
             stack.enter_context(mock.patch.object(progress, "_PATIENCE", 0.0))
             self.codes[place] = int(getattr(module, function)(settings, Stop()))
         self.said |= {f"{place}: stdout": stdout.getvalue(), f"{place}: log": stderr.getvalue()}
@@ -82,28 +74,6 @@ class Recorder:
         for place, text in self.said.items():
             assert "Traceback" not in text, f"{place}: {text}"
             (check_json if place.startswith("json") else check_text)(place, text)
-
-
-@contextlib.contextmanager
-def logging_as(form: str) -> Iterator[None]:
-    """The log as the command sets it up, and afterwards as it was."""
-    root, ours = logging.getLogger(), logging.getLogger("takara_sync")
-    before = root.handlers[:], root.level, ours.level
-    with contextlib.ExitStack() as stack:
-        for name in ("excepthook", "unraisablehook"):
-            stack.enter_context(mock.patch(f"sys.{name}"))
-        stack.enter_context(mock.patch("threading.excepthook"))
-        stack.enter_context(mock.patch("warnings.simplefilter"))
-        stack.enter_context(mock.patch("logging.captureWarnings"))
-        for handler in before[0]:
-            root.removeHandler(handler)  # set_up would close pytest's own
-        logs.set_up(form, "debug")
-        try:
-            yield
-        finally:
-            root.handlers[:], root.level, ours.level = before[0], before[1], before[2]
-            root.setLevel(before[1])
-            ours.setLevel(before[2])
 
 
 def check_text(place: str, text: str) -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
 import re
 from typing import TYPE_CHECKING
-from unittest import mock
 
-from takara_sync.cli import heartbeat
-from takara_sync.cli.errors import told
-from takara_sync.cli.main import _main
-from takara_sync.cli.stop import Stop
-from tests.poison.outputs import check_json, check_text, logging_as
+from tests.poison.outputs import check_json, check_text
+from tests.support.command import Done, heartbeats, run
 from tests.wire.command import TOKEN
 
 if TYPE_CHECKING:
@@ -25,17 +18,10 @@ _LINE_MAX = 1100  # a message of 1 KiB, with what the log puts before it
 _QUICK = ("--request-timeout", "300ms", "--pass-timeout", "30s")
 
 
-def ended(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+def ended(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Done:
     """The exit code of the command, and what it wrote to stdout and to stderr."""
-    stdout, stderr = io.StringIO(), io.StringIO()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.redirect_stdout(stdout))
-        stack.enter_context(contextlib.redirect_stderr(stderr))
-        stack.enter_context(mock.patch.dict(os.environ, {"HOME": "/nowhere"} | dict(environ or {}), clear=True))
-        stack.enter_context(mock.patch.object(heartbeat, "_post"))  # nothing leaves, and no thread asks for a name
-        stack.enter_context(logging_as("json"))
-        code = told(argv, lambda prog: _main(argv, prog, Stop()))
-    return code, stdout.getvalue(), stderr.getvalue()
+    with heartbeats():
+        return run(*argv, env={"HOME": "/nowhere"} | dict(environ or {}))
 
 
 def refused(argv: Sequence[str], source: str, environ: Mapping[str, str] | None = None, about: str = "") -> int:

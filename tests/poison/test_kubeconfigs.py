@@ -51,7 +51,7 @@ GOOD = yaml.safe_dump(config(USERS["a token"]))
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_module, "_BACKOFF", tenacity.wait_none())
+    monkeypatch.setattr(api_module, "BACKOFF", tenacity.wait_none())
 
 
 def refusal(folder: Path, what: str, text: bytes) -> int:
@@ -62,6 +62,7 @@ def refusal(folder: Path, what: str, text: bytes) -> int:
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path, count: Callable[[str, int], None]) -> None:
     wrong = texts(GOOD)
+    del wrong["laughs"]  # a kubeconfig, with keys that nobody reads
     assert {what: refusal(tmp_path, what, text) for what, text in wrong.items()} == dict.fromkeys(wrong, USAGE)
     count("broken configurations refused", len(wrong))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.poison.surviving import survives
-from tests.poison.values import everywhere
+from tests.poison.values import at, everywhere, nested
 from tests.poison.world import BAD, DEPLOYMENTS, TAKARAS, drifted
 
 if TYPE_CHECKING:
@@ -39,6 +39,15 @@ def test_a_wrong_type_anywhere_costs_itself(
     for batch in batches(poisons):
         survives(drifted(base), batch)
     count("poisoned objects survived", len(poisons))
+
+
+def test_what_is_left_undecoded_until_the_write_costs_itself(base: World) -> None:
+    """The lists are in order; what is read again, and the response to an apply, are not."""
+    for path in (("spec", "template", "spec", "x"), ("metadata", "managedFields", 0, "fieldsV1"), ("spec", "replicas")):
+        for raw in (b"1e400", nested(5000)):
+            world = drifted(base)
+            world.poisoned_in = {"objects"}
+            survives(world, dict.fromkeys(BAD, at("deployments", path, str(raw[:5]), raw)))
 
 
 def batches(poisons: list[Poison]) -> list[dict[str, Poison]]:

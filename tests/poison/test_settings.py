@@ -11,8 +11,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from takara_sync.cli.settings import ENV_PREFIX, Settings
-from takara_sync.cli.sources import flag_of
+from takara_sync.cli.settings import Settings
+from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from tests.poison.configs import mutated, places, texts, typed
 from tests.poison.refusing import USAGE, refused
 from tests.poison.values import NASTY
@@ -60,11 +60,6 @@ def test_a_place_without_a_file_is_refused(tmp_path: Path, count: Callable[[str,
     for what, path in found.items():
         assert refused(["once", "--config", str(path)], str(path)[:300], about=what) == USAGE
     count("broken configurations refused", len(found))
-
-
-def test_a_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    path = str(tmp_path / ("x" * 5000))
-    assert refused(["once", "--config", path], path[:300], about="too long") == USAGE
 
 
 @pytest.mark.parametrize("text", ["max-size: 1\nmax-size: 2\n", "max-size: 1\nmax_size: 2\n"])

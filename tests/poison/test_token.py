@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
+from takara_sync.kube import transport
 from tests.poison.values import NASTY
+from tests.wire import command as command_module
 from tests.wire.answers import good, page, status
-from tests.wire.command import TOKEN, Command, kubeconfig
+from tests.wire.command import TOKEN, Called, Command, kubeconfig
 from tests.wire.server import FaultServer
 
 if TYPE_CHECKING:
@@ -53,7 +56,7 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    return Command(tmp_path)
+    return Called(tmp_path)
 
 
 @pytest.mark.parametrize("what", ANSWERS)
@@ -70,10 +73,21 @@ def test_a_server_that_echoes_the_token(server: FaultServer, command: Command, t
     assert json.loads(ended.stdout) if "json" in form else ended.stdout
 
 
-def test_a_token_that_is_not_masked_is_noticed(server: FaultServer, command: Command, tmp_path: Path) -> None:
-    """The seeded bug of this file: the mask is taken off, in the process of the command itself."""
-    off = "import takara_sync.kube.exchange as e; e._without_token = lambda body, _: body"
-    (tmp_path / "sitecustomize.py").write_text(off)
-    command.env["PYTHONPATH"] = str(tmp_path)
+def test_a_takara_with_the_tokens_text_in_its_name_works(server: FaultServer, command: Command, tmp_path: Path) -> None:
+    """The token is masked in messages, never in what was read. The output has to name this Takara."""
+    server.create_takaras(TOKEN)
+    args = ("once", "--kubeconfig", str(kubeconfig(tmp_path, server)), "-o", "json")
+    with mock.patch.object(command_module, "TOKEN", "another"):
+        ended = command.run(*args)
+    assert ended.code == 0
+    assert [(one["name"], one["result"]) for one in ended.report["takaras"]] == [("a", "created"), (TOKEN, "created")]
+    assert [one.path.rpartition("/")[2] for one in server.asked("*/deployments/*", "PATCH")].count(TOKEN) == 1
+
+
+def test_a_token_that_is_not_masked_is_found(
+    server: FaultServer, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seeded bug of this file: no response knows the token."""
+    monkeypatch.setattr(transport, "_secret", lambda _: "")
     with pytest.raises(AssertionError):
         test_a_server_that_echoes_the_token(server, command, tmp_path, "403 for a list")

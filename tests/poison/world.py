@@ -1,4 +1,4 @@
-"""A fleet of Takaras, good and poisoned by turns, behind an Api without a wire that serves what it is told to."""
+"""A fleet of Takaras, good and poisoned by turns, behind an Api without a wire."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from takara_sync.cluster import Deadline
-from takara_sync.kube.answers import Again, Answer, Request, judge
+from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.plan import Policy
-from takara_sync.simulator import Controllers, Store
+from takara_sync.simulator import Answer, Controllers, Store
 from takara_sync.simulator import Request as Asked
 from takara_sync.sync import sync_once
 from tests.poison.values import Json, Poison
+from tests.support.takaras import takara
+from tests.support.transport import InProcess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,29 +40,16 @@ TEMPLATE: Json = {
 }
 
 
-class World:
-    """A store, and what is served instead of its objects. It is an Api, as far as a pass and the commands need one."""
+class World(Api):
+    """A store, what is served instead of its objects, and a connection to it without a wire."""
 
     def __init__(self, store: Store | None = None) -> None:
+        super().__init__(InProcess(lambda asked: self.handle(asked)))  # noqa: PLW0108 - a test may replace it
         self.store = store or Store(crd="schemaless", seed=7)
         self.poisons: Mapping[tuple[str, str], Poison] = {}
         self.writes: list[tuple[str, str, int]] = []
+        self.poisoned_in = {"lists", "objects"}
         self._lock = threading.RLock()
-
-    # -------------------------------------------------------------- as the Api
-
-    def send(self, request: Request, deadline: Deadline) -> bytes:
-        deadline.check()
-        headers = {"accept": request.accept, "content-type": request.content_type, "authorization": "Bearer poisoner"}
-        body = b"" if request.body is None else json.dumps(request.body).encode()
-        answer = self.handle(Asked(request.method, request.path, dict(request.query), headers, body))
-        try:
-            return judge(request, answer)
-        except Again as again:
-            raise again.error from again
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
     def handle(self, asked: Asked) -> Answer:
         """The store's answer, with poison in it."""
@@ -69,20 +57,21 @@ class World:
             try:
                 found = self.store.handle(asked)
             except Exception as error:  # noqa: BLE001 - what a real server would make of a poisoned write is no matter
-                return Answer(
-                    500, {}, json.dumps({"kind": "Status", "reason": "InternalError", "message": str(error)}).encode()
-                )
+                return Answer.of(500, {"kind": "Status", "reason": "InternalError", "message": ascii(error)})
             if asked.method != "GET":
                 self.writes.append((asked.method, asked.path, found.status))
             body = self._poisoned(asked.path, found.body) if found.status < 300 else found.body
-            return Answer(found.status, dict(found.headers), body)
+            return Answer(found.status, body, found.headers)
 
     def _poisoned(self, path: str, body: bytes) -> bytes:
         document = json.loads(body)
         if "items" not in document:
             plural, name = path.split("/")[-2:]
             poison = self.poisons.get((plural, name))
-            return poison.change(document) if poison and not poison.is_identity else body
+            served = poison and not poison.is_identity and "objects" in self.poisoned_in
+            return poison.change(document) if poison and served else body
+        if "lists" not in self.poisoned_in:
+            return body
         plural = path.rpartition("/")[2]
         items = [self._served(plural, item) for item in document.pop("items") or ()]
         return json.dumps(document).encode()[:-1] + b', "items": [' + b", ".join(items) + b"]}"
@@ -104,7 +93,7 @@ class World:
 
     def sync(self, policy: Policy = POLICY) -> Report:
         self.writes.clear()
-        return sync_once(KubeCluster(self, deadline=Deadline(60)), policy, workers=2)  # type: ignore[arg-type]
+        return sync_once(KubeCluster(self), policy, workers=2)
 
     def settle(self) -> None:
         Controllers(self.store.objects).settle()
@@ -122,18 +111,15 @@ def owner_of(plural: str, name: str) -> str:
     return name.rsplit("-", 2)[0] if plural == "pods" else name
 
 
-def takara(name: str, size: Any = 2, **spec: Any) -> Json:
-    kind = {"apiVersion": "maho.takara.org/v1alpha1", "kind": "Takara"}
-    metadata = {"name": name, "namespace": "fleet", "labels": {"team": "x"}, "annotations": {"note": "x"}}
-    return kind | {"metadata": metadata, "spec": {"size": size} | spec}
-
-
 def converged() -> World:
     """The fleet after a few passes, with every part that a pass reads; poisoned ones are what they will be later."""
     world = World()
     world.call("POST", "/api/v1/namespaces", {"metadata": {"name": "fleet"}})
     for name in FLEET:
-        world.call("POST", TAKARAS, takara(name, **({"template": TEMPLATE} if name in BAD else {})))
+        spec: Json = {"template": TEMPLATE} if name in BAD else {}
+        made = takara(name, 2, **spec)
+        made["metadata"] |= {"labels": {"team": "x"}, "annotations": {"note": "x"}}
+        world.call("POST", TAKARAS, made)
     foreign = {"metadata": {"name": FOREIGN, "labels": {"app": "takara"}}, "spec": foreign_spec()}
     world.call("POST", DEPLOYMENTS, foreign)
     for _ in range(2):
@@ -166,8 +152,16 @@ def _live_a_life(world: World, name: str) -> None:
         "message": "m",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    told = {"status": status | {"conditions": [*status["conditions"], condition]}}
-    world.call("PATCH", f"{TAKARAS}/{name}/status", told, MERGE)
+    body = {"status": status | {"conditions": [*status["conditions"], condition]}}
+    world.call("PATCH", f"{TAKARAS}/{name}/status", body, MERGE)
+
+
+def bare(base: World) -> World:
+    """A twin in which the poisoned Takaras have no Deployment."""
+    world = base.twin()
+    for name in BAD:
+        world.call("DELETE", f"{DEPLOYMENTS}/{name}")
+    return world
 
 
 def drifted(base: World) -> World:

@@ -8,13 +8,14 @@ import pytest
 
 from tests.contract.simulated import Simulated
 from tests.main_job.conftest import real_world, server, simulated, tool, world
+from tests.support.backoff import no_backoff
 from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["real_world", "server", "simulated", "tool", "world"]
+__all__ = ["no_backoff", "real_world", "server", "simulated", "tool", "world"]
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import pytest
 
 from tests.rivals.others import HPA, image_of, set_image, take
 from tests.rivals.passes import Passes, of_deployments, of_statuses
-from tests.world import GO_OPERATOR, World, takara
+from tests.support.takaras import takara
+from tests.world import GO_OPERATOR, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from takara_sync.kube.answers import Request
+    from takara_sync.kube.response import Request
     from tests.rivals.others import Way
 
 SIZE, WANTED = 3, 7

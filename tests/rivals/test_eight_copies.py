@@ -13,8 +13,9 @@ import pytest
 from tests.rivals.history import History
 from tests.rivals.others import set_image, take
 from tests.rivals.passes import Passes, of_deployments
+from tests.support.takaras import takara
 from tests.tool import Tool
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
+from tests.world import GO_OPERATOR, World, as_the_go_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,25 +129,16 @@ def check_eight_copies(world: World, tool: Tool, many: int) -> int:
     return sum(request.code in (409, 422) for request in written)
 
 
-@pytest.fixture
-def many(world: World, *, long: bool) -> int:
-    """On the simulator, which shares this process with the test, fewer."""
-    if world.server.name != "real":
-        return 30
-    return FLEET if long else FLEET // 2
-
-
 @pytest.mark.timeout(400)
-def test_eight_copies_at_once(world: World, tool: Tool, many: int, count: Callable[[str, int], None]) -> None:
-    conflicts = check_eight_copies(world, tool, many)
+def test_eight_copies_at_once(real_world: World, long: bool, count: Callable[[str, int], None]) -> None:
+    many, tool = (FLEET if long else 20), Tool(real_world.server, real_world.namespace)
+    conflicts = check_eight_copies(real_world, tool, many)
     count("Takaras that eight copies put right at once", many)
     count("writes of eight copies that another one had made", conflicts)
 
-    ninth = tool.converge()  # the controllers may have gone on, of which it tells
+    ninth = tool.converge()  # the controllers may have gone on, of which its status writes tell
     assert [request.uri for request in ninth.writes if request.resource == "deployments"] == []
-    if world.server.name == "simulator":  # where they stand still, there is nothing to tell either
-        assert ninth.writes == []
-    come_to_rest(world)
+    come_to_rest(real_world)
     tool.settled()
 
 
@@ -154,7 +146,7 @@ def come_to_rest(world: World) -> None:
     """Passes until the controllers have nothing new to be told of; rollouts without a node stand still unfinished."""
     passes = Passes(world)
     for _ in range(60):
-        time.sleep(0.2 if world.server.name == "real" else 0)
+        time.sleep(0.2)
         writes = passes.sync()
         assert of_deployments(writes) == []
         if not writes:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.rivals.others import MERGE, GitOps, deployment_path, image_of, manifest, with_container
 from tests.rivals.passes import Passes, of_deployments
-from tests.world import World, takara
+from tests.support.takaras import takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,9 +46,9 @@ def rounds(tool: GitOps, passes: Passes, many: int = ROUNDS) -> list[tuple[int, 
     done = []
     for _ in range(many):
         code = tool.sync().status
-        before = len(passes.api.writes)
+        before = len(passes.writes)
         (outcome,) = passes.once().outcomes
-        done.append((code, outcome, len(passes.api.writes) - before))
+        done.append((code, outcome, len(passes.writes) - before))
     return done
 
 
@@ -101,7 +102,7 @@ def check_a_contest_over_the_replicas(passes: Passes) -> None:
     tool = GitOps(passes.world, OTHER_SIZE, force=True)
     done = rounds(tool, passes)
     assert [str(outcome.result) for _, outcome, _ in done] == ["updated"] + ["contested"] * (ROUNDS - 1)
-    assert sum(len(of_deployments([write])) for write in passes.api.writes[-sum(n for *_, n in done) :]) == 1
+    assert sum(len(of_deployments([write])) for write in passes.writes[-sum(n for *_, n in done) :]) == 1
     condition = passes.world.condition("one", "Ready")
     assert condition["reason"] == "ReplicasContested"
     assert tool.manager in condition["message"]
@@ -168,13 +169,13 @@ def test_a_put_without_the_owner_makes_it_nobodys_and_is_left_alone(passes: Pass
         report = passes.once()
         assert (report.exit, [one.reason for one in report.outcomes]) == (6, ["DeploymentWithoutController"])
     assert image_of(passes.world) == "nginx"
-    assert of_deployments(passes.api.writes)[1:] == []  # none but the create
+    assert of_deployments(passes.writes)[1:] == []  # none but the create
     assert passes.world.condition("one", "Stalled")["status"] == "True"
 
 
 def test_a_client_side_apply_of_the_same_is_no_drift(passes: Passes) -> None:
     """Its annotation stays, and so does what it adds; three rounds, no write of ours to the Deployment."""
-    before = len(of_deployments(passes.api.writes))
+    before = len(of_deployments(passes.writes))
     for number in range(3):
         patch = {
             "metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": f"{{{number}}}"}},
@@ -183,5 +184,5 @@ def test_a_client_side_apply_of_the_same_is_no_drift(passes: Passes) -> None:
         path = deployment_path(passes.world, manager="kubectl-client-side-apply")
         passes.world.call("PATCH", path, patch, content_type=MERGE)
         passes.sync()
-    assert len(of_deployments(passes.api.writes)) == before
+    assert len(of_deployments(passes.writes)) == before
     passes.settle()

@@ -8,7 +8,8 @@ import pytest
 
 from tests.rivals.others import GoOperator
 from tests.rivals.passes import Passes, of_deployments, of_statuses
-from tests.world import World, takara
+from tests.support.takaras import takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,11 +111,11 @@ def test_an_operator_that_lists_the_pods_anyhow_costs_a_status_a_pass_and_no_pod
     both.run(2)
     before, fights = both.kept, 0
     for _ in range(ROUNDS):
-        writes, ours = both.operator.writes, len(both.passes.api.writes)
+        writes, ours = both.operator.writes, len(both.passes.writes)
         both.operator.reconcile()
         (outcome,) = both.passes.once().outcomes
         overwrote = both.operator.writes > writes
-        assert len(both.passes.api.writes) - ours <= 2 * overwrote
+        assert len(both.passes.writes) - ours <= 2 * overwrote
         assert (str(outcome.result), outcome.reason) == ("unchanged", "StatusOverwritten" if overwrote else "")
         fights += overwrote
     assert both.kept == before

@@ -9,7 +9,8 @@ import pytest
 
 from tests.rivals.others import take
 from tests.rivals.passes import Passes
-from tests.world import World, takara
+from tests.support.takaras import takara
+from tests.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,20 +66,6 @@ def test_one_manual_scale_is_undone_each_time(
     trials = 1000 if long else 60
     check_single_scales(Person(arena, seed), trials)
     count("single manual scales undone", trials)
-
-
-def test_the_second_one_an_hour_later_is_undone_too(
-    new_arena: Callable[[], World], seed: int, long: bool, count: Callable[[str, int], None]
-) -> None:
-    """By the same person, in the same way, to the same size."""
-    trials = 200 if long else 15
-    for trial in range(trials):
-        person = Person(new_arena(), seed + trial)
-        for _ in range(2):
-            take(person.world, 7, "kubectl")
-            assert person.is_undone
-            person.waits(55, 60)
-    count("manual scales of an hour later undone", trials)
 
 
 def test_two_persons_within_ten_minutes_are_undone_both(

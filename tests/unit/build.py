@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from copy import deepcopy
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+from hypothesis import HealthCheck, settings
 
-from takara_sync.desired import config_hash
-from takara_sync.fields import digest
 from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Pod, Takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from takara_sync.record import config_hash
+from takara_sync.text import digest
+from tests.support.takaras import takara as manifest_of
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -27,6 +27,9 @@ IMAGE = ("f:spec", "f:template", "f:spec", "f:containers", 'k:{"name":"takara"}'
 PAUSED = {"maho.takara.org/paused": "true"}
 CONTAINER: Json = {"name": "takara", "image": "busybox", "command": ["sleep", "3600"]}
 TEMPLATE: Json = {"spec": {"containers": [{"name": "web", "image": "nginx"}]}}
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""No test may fail because the machine is busy."""
 
 
 def decoded(kind: type[T], value: Json) -> T:
@@ -43,13 +46,9 @@ def key_of(value: Json) -> Key:
 
 def takara_json(name: str = "one", size: Any = 3, *, spec: Any = None, status: Any = None, **metadata: Any) -> Json:
     """A Takara of a size; `spec` instead of it where given."""
-    return {
-        "kind": "Takara",
-        "metadata": {"name": name, "namespace": "ns", "uid": f"uid-of-{name}", "resourceVersion": "1", "generation": 1}
-        | metadata,
-        "spec": {"size": size} if spec is None else spec,
-        "status": status,
-    }
+    made = manifest_of(name, size, "ns")
+    made["metadata"] |= {"uid": f"uid-of-{name}", "resourceVersion": "1", "generation": 1} | metadata
+    return made | {"spec": made["spec"] if spec is None else spec, "status": status}
 
 
 def takara(*args: Any, **more: Any) -> Takara:
@@ -75,7 +74,7 @@ def owner(name: str = "one", **more: Any) -> Json:
     } | more
 
 
-def body(name: str = "one", replicas: int = 3) -> Json:
+def manifest(name: str = "one", replicas: int = 3) -> Json:
     """What is applied for the Takara `name`, whose name is short and whose template is the default."""
     labels = {"app": "takara", "takara_cr": name}
     return {
@@ -88,6 +87,10 @@ def body(name: str = "one", replicas: int = 3) -> Json:
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}},
         },
     }
+
+
+def with_containers(*containers: Json) -> Json:
+    return {"spec": {"template": {"spec": {"containers": list(containers)}}}}
 
 
 def tree_of(value: Any) -> Json:
@@ -112,7 +115,7 @@ def list_key(value: Any) -> str | None:
 
 
 def owned(of: Json) -> Json:
-    """The part of a body, or of a live Deployment, that a manager can hold."""
+    """The part of a manifest, or of a live Deployment, that a manager can hold."""
     kept = {"labels", "annotations", "ownerReferences"}
     metadata = {name: value for name, value in of["metadata"].items() if name in kept}
     return {"metadata": metadata, "spec": of["spec"]}
@@ -125,8 +128,8 @@ def entry(manager: str, tree: Json, operation: str = "Update", **more: Any) -> J
 
 
 def own_entry(name: str = "one") -> Json:
-    """Our entry after the default body was applied."""
-    return entry("takara-sync", tree_of(owned(body(name))), "Apply", time=LONG)
+    """Our entry after the default manifest was applied."""
+    return entry("takara-sync", tree_of(owned(manifest(name))), "Apply", time=LONG)
 
 
 def entries(*some: Json) -> list[ManagedFieldsEntry]:
@@ -141,7 +144,7 @@ def entries_json(some: Iterable[ManagedFieldsEntry]) -> list[Json]:
 
 def deployment_json(name: str = "one", replicas: int = 3, *, status: Json | None = None, **metadata: Any) -> Json:
     """A live Deployment as our apply and the server's defaults leave it; with more metadata where given."""
-    made = deepcopy(body(name, replicas))
+    made = deepcopy(manifest(name, replicas))
     made["metadata"] |= {
         "uid": f"deployment-{name}",
         "resourceVersion": "10",
@@ -203,11 +206,13 @@ def legacy(live: Json, manager: str = "takara-operator") -> Json:
 
 
 def recorded(name: str = "one", size: int = 3, **more: Any) -> Json:
-    """`status.deployment` after the default body was applied."""
+    """`status.deployment` after the default manifest was applied."""
+    fields = tree_of(owned(manifest(name)))
+    del fields["f:spec"]["f:replicas"]
     return {
         "uid": f"deployment-{name}",
-        "configHash": config_hash(body(name, size)),
-        "fieldsHash": digest([LONG, tree_of(owned(body(name)))]),
+        "configHash": config_hash(manifest(name, size)),
+        "fieldsHash": digest([LONG, fields]),
         "format": 1,
     } | more
 

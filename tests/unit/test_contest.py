@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from datetime import timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from takara_sync.contest import UNKNOWN, Contest, contest_of, rfc3339
+from takara_sync.contest import UNKNOWN, Contest, contest_of
 from takara_sync.objects import Deployment, Takara, TakenBy
+from takara_sync.text import rfc3339
 from tests.unit.build import NOW, REPLICAS, Json, condition, decoded, deployment_json, entry, lost, scaled, settled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SIZE, LIVE = 3, 7
 DAY = 24 * 60
 
 
 def takara(record: Json | None = None, *, held: bool = False, generation: int = 1, size: int = SIZE) -> Takara:
-    """A Takara that remembers this; `held`: it has been told that its replicas are contested."""
+    """A Takara with this record; `held`: its status says that the replicas are contested."""
     one = settled(size=size, record={"replicasTakenBy": record} if record else {}, generation=generation)
     reason = "ReplicasContested" if held else "Progressing"
     one["status"]["conditions"] = [condition("Ready", "False", reason)]
@@ -34,7 +31,7 @@ def live(*managers: str, replicas: int = LIVE) -> Deployment:
 
 
 def taken(minutes: float = 0, by: str = "hpa", **more: Any) -> Json:
-    """The record of a take that was undone so many minutes ago."""
+    """The record that replicas were taken back so many minutes ago."""
     return {"manager": by, "at": rfc3339(NOW - timedelta(minutes=minutes))} | more
 
 
@@ -156,71 +153,20 @@ def test_the_memory_survives_a_moment_of_peace() -> None:
 # ------------------------------------------------------------------ records that cannot be right
 
 
-@pytest.mark.parametrize("at", ["", "yesterday", "2026-13-01T00:00:00Z", "1", "0001-01-01T00:00:00+23:59"])
-def test_an_unusable_moment_was_long_ago(at: str) -> None:
-    record = {"manager": "hpa", "at": at}
+def test_an_unusable_moment_was_long_ago() -> None:
+    record = {"manager": "hpa", "at": "yesterday"}
     assert contest_of(takara(record), live(), NOW) == undone()
     assert contest_of(takara(record | {"times": 3}, held=True), live(), NOW) == undone(times=4)
 
 
-@pytest.mark.parametrize("at", ["2036-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"])
-def test_a_moment_in_the_future_was_long_ago(at: str) -> None:
-    assert contest_of(takara({"manager": "hpa", "at": at}), live(), NOW) == undone()
-
-
-@pytest.mark.parametrize(("ahead", "left"), [(1, True), (10, True), (10.1, False)])
-def test_clocks_may_differ_by_ten_minutes(ahead: float, *, left: bool) -> None:
-    assert contest_of(takara(taken(-ahead)), live(), NOW).left is left
-
-
-@pytest.mark.parametrize(("at", "left"), [("2026-01-01T13:51:00+02:00", True), ("2026-01-01T11:51:00+02:00", False)])
-def test_a_moment_counts_in_its_own_zone(at: str, *, left: bool) -> None:
-    """It is noon in UTC: nine minutes ago, and more than two hours ago."""
-    assert contest_of(takara({"manager": "hpa", "at": at}), live(), NOW).left is left
-
-
-def test_a_moment_without_zone_is_utc() -> None:
-    naive = taken(9)["at"].removesuffix("Z")
-    assert contest_of(takara({"manager": "hpa", "at": naive}), live(), NOW).left
-    assert not contest_of(takara({"manager": "hpa", "at": taken(11)["at"].removesuffix("Z")}), live(), NOW).left
-
-
-@pytest.mark.parametrize("times", [2**31 - 1, 2**62, 10**30])
-def test_huge_times_wait_a_day(times: int) -> None:
-    assert contest_of(takara(taken(DAY - 1, times=times), held=True), live(), NOW).left
-
-
-@pytest.mark.parametrize("times", [2**31 - 1, 10**30])
-def test_times_stay_an_int32_that_the_schema_takes(times: int) -> None:
-    record = contest_of(takara(taken(DAY, times=times), held=True), live(), NOW).record
-    assert record is not None
-    assert record.times < 2**31
-
-
-@pytest.mark.parametrize("times", [0, -5])
-def test_times_below_one_wait_as_one(times: int) -> None:
-    assert contest_of(takara(taken(9, times=times), held=True), live(), NOW).left
-    assert not contest_of(takara(taken(10, times=times), held=True), live(), NOW).left
+@pytest.mark.parametrize(("times", "wait"), [(2**31 - 1, DAY), (10**30, DAY), (0, 10), (-5, 10)])
+def test_odd_times_wait_within_bounds_and_stay_an_int32(times: int, wait: int) -> None:
+    assert contest_of(takara(taken(wait - 1, times=times), held=True), live(), NOW).left
+    record = contest_of(takara(taken(wait, times=times), held=True), live(), NOW).record
+    assert record
+    assert 1 < record.times < 2**31
 
 
 @pytest.mark.parametrize("record", [{"manager": "hpa"}, {"manager": "hpa", "at": 5}, {"at": "x"}, {"manager": None}])
 def test_a_malformed_record_is_none(record: Json) -> None:
     assert contest_of(takara(record), live(), NOW) == undone()
-
-
-# ------------------------------------------------------------------ moments
-
-
-@pytest.fixture
-def _far_east(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with monkeypatch.context() as changed:
-        changed.setenv("TZ", "EAST-9")
-        time.tzset()
-        yield
-    time.tzset()
-
-
-@pytest.mark.usefixtures("_far_east")
-def test_moments_are_told_as_kubernetes_writes_them_wherever_the_machine_is() -> None:
-    assert rfc3339(NOW + timedelta(microseconds=999_999)) == "2026-01-01T12:00:00Z"
-    assert rfc3339(NOW.astimezone(timezone(timedelta(hours=2)))) == "2026-01-01T12:00:00Z"

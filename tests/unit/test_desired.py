@@ -1,4 +1,4 @@
-"""The Deployment that a Takara asks for: names, labels, the seal, the hashes."""
+"""The Deployment that a Takara asks for: names, labels, identity, the hashes."""
 
 from __future__ import annotations
 
@@ -9,40 +9,41 @@ from typing import Any
 import pytest
 
 from takara_sync.desired import (
-    FORMAT,
-    as_recorded,
     comparable,
-    config_hash,
     deployment_for,
-    fields_hash,
     label_value,
-    sealed,
     selector_labels,
     selector_text,
+    with_identity,
+    with_size,
 )
 from takara_sync.objects import Deployment, Takara
+from takara_sync.record import FORMAT, config_hash, fields_hash, is_as_recorded
 from tests.unit.build import (
     CONTAINER,
     IMAGE,
     TEMPLATE,
     Json,
-    body,
     decoded,
     deployment,
     deployment_json,
+    edited,
     lost,
+    manifest,
     owned,
     owner,
+    recorded,
     scaled,
     settled,
     takara,
 )
+from tests.unit.rows import applied_at
 
 LABEL_VALUE = re.compile(r"[a-z0-9]([a-zA-Z0-9_.-]{0,61}[a-z0-9])?")
 
 
 def made(one: Takara, live: Deployment | None = None) -> Json:
-    return sealed(deployment_for(one), one, live)
+    return with_identity(deployment_for(one), one, live)
 
 
 # ------------------------------------------------------------------ names and labels
@@ -75,17 +76,17 @@ def test_the_selector_in_both_forms() -> None:
     assert selector_text("one") == "app=takara,takara_cr=one"
 
 
-# ------------------------------------------------------------------ the body
+# ------------------------------------------------------------------ the manifest
 
 
-def test_the_default_of_the_seam_is_a_deployment_that_others_may_build_upon() -> None:
+def test_the_default_function_gives_what_others_may_build_upon() -> None:
     template = {"spec": {"containers": [CONTAINER]}}
     assert deployment_for(takara()) == {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
 
 
 @pytest.mark.parametrize("size", [0, 3])
-def test_the_default_body(size: int) -> None:
-    assert made(takara(size=size)) == body(replicas=size)
+def test_the_default_manifest(size: int) -> None:
+    assert made(takara(size=size)) == manifest(replicas=size)
 
 
 def test_a_long_name_is_whole_in_the_name_and_short_in_the_labels() -> None:
@@ -116,7 +117,16 @@ def test_a_template_may_leave_its_metadata_out(metadata: Any) -> None:
     assert found["metadata"]["labels"] == selector_labels("one")
 
 
-# ------------------------------------------------------------------ the seal
+@pytest.mark.parametrize("name", ["serviceAccountName", "serviceAccount"])
+def test_a_service_account_has_both_of_its_names(name: str) -> None:
+    """The server fills in either from the other; one that we do not hold would keep the account for ever."""
+    template = {"spec": TEMPLATE["spec"] | {name: "robot"}}
+    spec = made(takara(spec={"size": 1, "template": template}))["spec"]["template"]["spec"]
+    assert (spec["serviceAccountName"], spec["serviceAccount"]) == ("robot", "robot")
+    assert "serviceAccount" not in made(takara())["spec"]["template"]["spec"]
+
+
+# ------------------------------------------------------------------ identity
 
 HOSTILE: Json = {
     "apiVersion": "v1",
@@ -144,9 +154,10 @@ HOSTILE: Json = {
 }
 
 
-def test_a_hostile_desire_is_sealed() -> None:
-    found = sealed(HOSTILE, takara(), None)
-    wanted = body()
+def test_a_manifest_of_the_users_gets_the_identity_of_its_takara() -> None:
+    before, wanted = deepcopy(HOSTILE), manifest()
+    found = with_identity(HOSTILE, takara(), None)
+    assert before == HOSTILE
     assert (found["apiVersion"], found["kind"]) == ("apps/v1", "Deployment")
     labels = wanted["metadata"]["labels"] | {"mine": "yes"}
     assert found["metadata"] == wanted["metadata"] | {"labels": labels, "annotations": {"a": "b"}}
@@ -156,14 +167,8 @@ def test_a_hostile_desire_is_sealed() -> None:
     }
 
 
-def test_sealing_leaves_what_the_seam_returned_alone() -> None:
-    before = deepcopy(HOSTILE)
-    sealed(HOSTILE, takara(), None)
-    assert before == HOSTILE
-
-
-def test_a_seam_may_return_labels_of_null() -> None:
-    found = sealed({"metadata": {"labels": None}, "spec": {"template": TEMPLATE}}, takara(), None)
+def test_labels_may_be_null() -> None:
+    found = with_identity({"metadata": {"labels": None}, "spec": {"template": TEMPLATE}}, takara(), None)
     assert found["metadata"]["labels"] == selector_labels("one")
 
 
@@ -192,53 +197,53 @@ def test_what_can_differ_are_labels_annotations_owners_and_the_spec() -> None:
 # ------------------------------------------------------------------ the hashes
 
 
-def test_the_config_hash_leaves_out_which_object_it_is() -> None:
-    stamped = body() | {"metadata": body()["metadata"] | {"uid": "u", "resourceVersion": "9"}}
-    assert config_hash(stamped) == config_hash(body())
-
-
-def test_whoever_changes_the_default_body_raises_the_format() -> None:
+def test_whoever_changes_the_default_manifest_raises_the_format() -> None:
     """Else an older program and a newer one undo each other's applies for ever."""
-    of_this_format = "bbde60bae17f41409dbac9e941a260602db9bbf1ed1832ac212d4f1c6403568b"
+    of_this_format = "c5f1472731292f3102171443aa02aa513e26719e8ed72b3a05859010602f6c22"
     assert (FORMAT, config_hash(made(takara()))) == (1, of_this_format)
 
 
-def test_the_config_hash_is_of_the_canonical_json() -> None:
-    turned = {name: body()[name] for name in reversed(body())}
-    assert config_hash(turned) == config_hash(body())
-    assert re.fullmatch("[0-9a-f]{64}", config_hash(body()))
+def test_the_config_hash_is_of_the_canonical_json_without_which_object_it_is() -> None:
+    stamped = manifest() | {"metadata": manifest()["metadata"] | {"uid": "u", "resourceVersion": "9"}}
+    turned = {name: stamped[name] for name in reversed(stamped)}
+    assert config_hash(turned) == config_hash(manifest())
+    assert re.fullmatch("[0-9a-f]{64}", config_hash(manifest()))
 
 
 def test_the_config_hash_shows_every_other_difference() -> None:
-    others = [body(replicas=4), body("two"), body() | {"more": 1}]
-    others.append(body() | {"metadata": body()["metadata"] | {"ownerReferences": [owner(uid="x")]}})
-    assert len({config_hash(other) for other in [body(), *others]}) == 5
+    others = [manifest("two"), manifest() | {"more": 1}]
+    others.append(manifest() | {"metadata": manifest()["metadata"] | {"ownerReferences": [owner(uid="x")]}})
+    assert len({config_hash(other) for other in [manifest(), *others]}) == 4
 
 
-def test_the_replicas_do_not_count_while_contested() -> None:
-    assert config_hash(body(replicas=4), contested=True) == config_hash(body(), contested=True) != config_hash(body())
-    ours, theirs = deployment(), decoded(Deployment, scaled(deployment_json(), 7))
-    assert fields_hash(ours, contested=True) == fields_hash(theirs, contested=True) == fields_hash(theirs)
-    assert fields_hash(ours) != fields_hash(theirs)
+def test_the_replicas_are_in_neither_hash() -> None:
+    """They are compared by value, so that a contest is recorded like anything else."""
+    assert config_hash(manifest(replicas=4)) == config_hash(manifest())
+    assert config_hash(with_size(manifest(), 4)) == config_hash(manifest())
+    assert fields_hash(deployment()) == fields_hash(decoded(Deployment, scaled(deployment_json(), 7)))
+
+
+def test_the_fields_hash_shows_another_field_and_another_time() -> None:
+    others = [edited(deployment_json(), "nginx"), applied_at(deployment_json(), "2026-01-01T00:00:01Z")]
+    assert len({fields_hash(decoded(Deployment, one)) for one in [deployment_json(), *others]}) == 3
+
+
+def test_the_hashes_are_as_recorded() -> None:
+    assert recorded()["fieldsHash"] == fields_hash(deployment())
+    assert recorded()["configHash"] == config_hash(manifest())
 
 
 # ------------------------------------------------------------------ as recorded
 
 
-@pytest.mark.parametrize("contested", [False, True])
-def test_as_recorded(*, contested: bool) -> None:
+def test_is_as_recorded() -> None:
     one = decoded(Takara, settled())
-    assert as_recorded(deployment(), one, body(), contested=contested)
-    assert not as_recorded(deployment(uid="another"), one, body(), contested=contested)
-    assert not as_recorded(deployment(), one, body() | {"more": 1}, contested=contested)
-    assert not as_recorded(decoded(Deployment, lost(deployment_json(), *IMAGE)), one, body(), contested=contested)
-    assert not as_recorded(deployment(), takara(), body(), contested=contested)
-
-
-def test_a_contest_may_begin_and_end_between_two_records() -> None:
-    theirs = decoded(Deployment, scaled(deployment_json(), 7))
-    before = decoded(Takara, settled())
-    hashes = {"configHash": config_hash(body(), contested=True), "fieldsHash": fields_hash(theirs, contested=True)}
-    within = decoded(Takara, settled(record=hashes))
-    assert [as_recorded(theirs, one, body(), contested=True) for one in (before, within)] == [True, True]
-    assert [as_recorded(theirs, one, body(), contested=False) for one in (before, within)] == [False, False]
+    assert is_as_recorded(deployment(), one, manifest())
+    assert is_as_recorded(deployment(replicas=7), one, manifest())
+    assert not is_as_recorded(deployment(uid="another"), one, manifest())
+    assert not is_as_recorded(deployment(), one, manifest() | {"more": 1})
+    assert not is_as_recorded(decoded(Deployment, lost(deployment_json(), *IMAGE)), one, manifest())
+    assert not is_as_recorded(deployment(), takara(), manifest())
+    assert not is_as_recorded(deployment(), decoded(Takara, settled(record={"format": 0})), manifest())
+    killed_in_between = decoded(Takara, settled(generation=3))
+    assert not is_as_recorded(deployment(), killed_in_between, manifest())

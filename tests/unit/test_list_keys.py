@@ -1,4 +1,4 @@
-"""The lists of a Deployment are told apart by the keys that Kubernetes itself publishes."""
+"""The table of list keys is the one that Kubernetes itself publishes."""
 
 from __future__ import annotations
 
@@ -7,49 +7,62 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
-import pytest
 
-from takara_sync.changes import leaves
-from tests.unit.build import Json
+from takara_sync.list_keys import ATOMIC, ATOMIC_ITEMS, KEYS, SETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCHEMAS = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / "v1.36.0-local" / "_definitions.json"
-ROOTS = ("io.k8s.api.apps.v1.DeploymentSpec", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
-NOT_IN_A_TEMPLATE = {"ephemeralContainers"}
+TYPES: dict[str, Any] = json.loads(SCHEMAS.read_text())["$defs"]
 
 
-def keyed_lists() -> dict[str, tuple[str, ...]]:
-    """Every list of a Deployment's metadata and spec that the server merges by keys."""
-    schemas: Json = json.loads(SCHEMAS.read_text())["$defs"]
-    todo, seen, found = list(ROOTS), set(ROOTS), {}
+def type_of(schema: Any) -> str:
+    """The name of the type that a schema refers to."""
+    return str((schema or {}).get("$ref", "")).rpartition("/")[2]
+
+
+def way(schema: Any) -> tuple[str, tuple[str, ...]]:
+    """How a field is merged: the word of its list or map type, and the keys of its items."""
+    told = {**TYPES.get(type_of(schema), {}), **schema}
+    if "array" in str(told.get("type")):
+        return told.get("x-kubernetes-list-type", "atomic"), tuple(told.get("x-kubernetes-list-map-keys", ()))
+    return "one owner" if told.get("x-kubernetes-map-type") == "atomic" else "granular", ()
+
+
+def fields() -> Iterator[tuple[str, Any]]:
+    """Every field of a Deployment that can have an owner of its own, with its schema."""
+    todo, seen = ["io.k8s.api.apps.v1.Deployment"], set()
     while todo:
-        for name, field in schemas[todo.pop()].get("properties", {}).items():
-            if keys := field.get("x-kubernetes-list-map-keys"):
-                found[name] = tuple(keys)
-            new = set(_references(field)) - seen
-            todo += new
-            seen |= new
-    return {name: keys for name, keys in found.items() if name not in NOT_IN_A_TEMPLATE}
+        seen.add(of := todo.pop())
+        for name, schema in TYPES[of].get("properties", {}).items():
+            yield name, schema
+            if way(schema)[0] in ("granular", "map"):
+                below = {type_of(part) for part in (schema, schema.get("items"), schema.get("additionalProperties"))}
+                todo += below & TYPES.keys() - seen
 
 
-def _references(field: Json) -> Iterator[str]:
-    """What a field, its items or its values refer to."""
-    for part in (field, field.get("items"), field.get("additionalProperties")):
-        if isinstance(part, dict) and "$ref" in part:
-            yield part["$ref"].rpartition("/")[2]
+FIELDS = list(fields())
 
 
-KEYED = keyed_lists()
+def named(kind: str) -> set[str]:
+    return {name for name, schema in FIELDS if way(schema)[0] == kind}
 
 
-def test_the_schema_knows_the_lists_that_are_always_there() -> None:
-    assert KEYED.keys() >= {"containers", "env", "ports", "volumes", "ownerReferences"}
+def test_the_keys_are_those_of_the_schema() -> None:
+    assert {(name, way(schema)[1]) for name, schema in FIELDS if way(schema)[0] == "map"} == set(KEYS.items())
 
 
-@pytest.mark.parametrize("name", sorted(KEYED))
-def test_the_items_of_a_list_are_told_apart_by_its_keys(name: str) -> None:
-    item: dict[str, Any] = {key: f"a {key}" for key in KEYED[name]} | {"more": 1}
-    picked = tuple((key, f"a {key}") for key in KEYED[name])
-    assert {path[:2] for path, _ in leaves({name: [item]})} == {(name, picked)}
+def test_what_has_one_owner_has_it_in_the_schema() -> None:
+    assert named("one owner") == ATOMIC
+    items = {name for name, schema in FIELDS if name in KEYS and way(schema["items"])[0] == "one owner"}
+    assert items == ATOMIC_ITEMS
+
+
+def test_the_sets_are_those_of_the_schema() -> None:
+    assert named("set") == SETS
+
+
+def test_no_object_has_the_name_of_one_that_is_merged_otherwise() -> None:
+    assert named("granular") & ATOMIC == set()
+    assert (named("atomic") | named("set")) & KEYS.keys() == set()

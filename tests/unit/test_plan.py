@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from takara_sync import plan as planning
-from takara_sync.contest import Contest
+from takara_sync.conditions import Reason, Verdict
+from takara_sync.contest import Contest, contested_verdict
 from takara_sync.desired import deployment_for
 from takara_sync.objects import Deployment, Key, Snapshot, Takara
 from takara_sync.plan import (
+    Create,
     Decision,
+    Keep,
     Plan,
     Policy,
-    contested_verdict,
     decide,
     make_plan,
     must_look_up,
 )
-from takara_sync.reasons import Reason, Verdict
 from tests.unit.build import (
     NOW,
     PAUSED,
@@ -38,9 +39,10 @@ from tests.unit.build import (
     takara,
     takara_json,
 )
-from tests.unit.rows import CASES, GONE, Case, shape
+from tests.unit.cases import CASES
+from tests.unit.rows import GONE, Case, shape
 
-NEVER_ASKED = {"deleting", "invalid", "paused", "not-ours", "leaving", "newer-format"}
+NEVER_ASKED = {"deleting", "invalid", "paused", "predecessor", "not-ours", "leaving", "newer-format"}
 
 
 def decision(case: Case, policy: Policy) -> Decision:
@@ -60,13 +62,13 @@ def test_the_rows_are_those_of_the_table() -> None:
     assert all(len({case.name for case in cases}) == len(cases) >= 3 for cases in CASES.values())
 
 
-# ------------------------------------------------------------------ ownership before desire
+# ------------------------------------------------------------------ ownership before the spec
 
 
 @pytest.mark.parametrize("row", sorted(NEVER_ASKED))
-def test_what_is_not_to_be_written_is_not_even_desired(row: str) -> None:
+def test_where_nothing_is_written_no_manifest_is_made(row: str) -> None:
     def desired(_: Takara) -> Json:
-        pytest.fail("asked for the Deployment of a Takara that gets none")
+        pytest.fail("Policy.desired was called for a Takara that gets no write")
 
     for case in CASES[row]:
         policy = Policy(case.policy.max_size, allow_templates=case.policy.allow_templates, desired=desired)
@@ -74,16 +76,8 @@ def test_what_is_not_to_be_written_is_not_even_desired(row: str) -> None:
 
 
 def test_a_deployment_of_others_is_in_no_decision() -> None:
-    for case in CASES["not-ours"]:
+    for case in CASES["not-ours"] + CASES["predecessor"]:
         assert getattr(decision(case, case.policy), "deployment", case) is None
-
-
-def test_words_say_the_way_out() -> None:
-    for case in CASES["not-ours"]:
-        verdict = getattr(decision(case, case.policy), "verdict", None)
-        assert verdict
-        assert verdict.stalled
-        assert "is left alone" in verdict.message
 
 
 @pytest.mark.parametrize(
@@ -93,7 +87,7 @@ def test_words_say_the_way_out() -> None:
             "leaving",
             Verdict(
                 Reason.DEPLOYMENT_DELETING,
-                "The Deployment is being deleted; a new one is made when it is gone.",
+                "The Deployment is being deleted; a new one is created when it is gone.",
                 stalled=False,
             ),
         ),
@@ -106,17 +100,37 @@ def test_words_say_the_way_out() -> None:
         ),
     ],
 )
-def test_who_has_to_act_and_how(row: str, verdict: Verdict) -> None:
+def test_the_verdict_of_a_row(row: str, verdict: Verdict) -> None:
     for case in CASES[row]:
         assert getattr(decision(case, case.policy), "verdict", None) == verdict
 
 
-def test_who_keeps_taking_the_replicas_is_told_in_a_line_and_is_not_stalled() -> None:
-    verdict = contested_verdict(takara(), Contest("h\npa" + "x" * 300))
+def test_a_waiting_predecessor_is_not_stalled_and_one_that_stays_is() -> None:
+    verdicts = [getattr(decision(case, case.policy), "verdict", None) for case in CASES["predecessor"]]
+    assert [verdict.stalled for verdict in verdicts if verdict] == [False] * 3 + [True] * 3 + [False]
+
+
+def test_a_field_that_was_changed_on_admission_is_named_with_the_way_out() -> None:
+    (case, *_) = CASES["admission"]
+    assert getattr(decision(case, case.policy), "verdict", None) == Verdict(
+        Reason.CHANGED_ON_ADMISSION,
+        "spec.image came back from the API server with another value: an admission webhook or policy changes it. "
+        "Exempt this Deployment from it, or ask for the value that it sets.",
+    )
+
+
+def test_what_was_rejected_keeps_its_recorded_message() -> None:
+    (case, *_) = CASES["rejected"]
+    assert getattr(decision(case, case.policy), "verdict", None) == Verdict(Reason.APPLY_FAILED, "words")
+
+
+def test_the_other_manager_is_named_in_one_line_and_is_not_stalled() -> None:
+    assert contested_verdict(takara(), Contest("hpa")) is None
+    verdict = contested_verdict(takara(), Contest("h\npa" + "x" * 300, left=True))
     assert verdict == Verdict(
         Reason.REPLICAS_CONTESTED,
-        f"h pa{'x' * 196} keeps setting the replicas of the Deployment, so they are left to it. Edit spec.size, or "
-        "point the autoscaler at Takara one instead of its Deployment.",
+        f"h pa{'x' * 196} keeps setting the replicas of the Deployment, so takara-sync leaves them to it. "
+        "Edit spec.size, or point the autoscaler at Takara one instead of its Deployment.",
         stalled=False,
     )
 
@@ -135,13 +149,23 @@ def test_a_plan_is_sorted_by_key() -> None:
     assert [str(d.takara.key) for d in plan.decisions] == ["a/a", "a/z", "b/a", "b/z"]
 
 
-def test_the_unread_are_not_decided() -> None:
-    plan = plan_of((takara_json("a"), None), (takara_json("b"), None), unread={Key("ns", "a"): "why"})
-    assert [d.takara.key.name for d in plan.decisions] == ["b"]
+def test_what_could_not_be_read_is_decided_only_where_it_is_being_deleted() -> None:
+    unread = {Key("ns", name): "why" for name in "ac"}
+    pairs = [(takara_json("a"), None), (takara_json("b"), None), (takara_json("c", **GONE), None)]
+    plan = plan_of(*pairs, unread=unread)
+    assert [(d.takara.key.name, type(d)) for d in plan.decisions] == [("b", Create), ("c", Keep)]
     assert plan.unread == {Key("ns", "a"): "why"}
 
 
-def test_a_desire_that_raises_costs_one() -> None:
+def test_a_value_too_deep_to_be_decoded_is_unread() -> None:
+    def desired(_: Takara) -> Json:
+        raise RecursionError("too deep")
+
+    plan = plan_of((takara_json("a"), None), desired=desired)
+    assert (plan.unread, plan.broken) == ({Key("ns", "a"): "malformed: too deep"}, {})
+
+
+def test_a_function_of_the_users_that_raises_costs_one() -> None:
     def desired(one: Takara) -> Json:
         return {"spec": {}} if one.key.name == "b" else deployment_for(one)
 
@@ -169,12 +193,11 @@ def test_pending_is_what_changes_something() -> None:
 # ------------------------------------------------------------------ looking up by name
 
 
-def told(reason: Any, status: str = "True", **more: Any) -> Takara:
-    return takara(status={"conditions": [condition("Stalled", status, reason)]}, **more)
+def recording(reason: Any) -> Takara:
+    return takara(status={"conditions": [condition("Ready", "False", reason)]})
 
 
 NEWER = decoded(Takara, settled(record={"format": 9}))
-LEAVING = takara(status={"conditions": [condition("Ready", "False", "DeploymentDeleting")]})
 
 
 @pytest.mark.parametrize(
@@ -187,17 +210,17 @@ LEAVING = takara(status={"conditions": [condition("Ready", "False", "DeploymentD
         pytest.param(takara(), Policy(max_changes=3), True, id="the plan has to be certain"),
         pytest.param(takara(), Policy(max_changes=0), True, id="no change at all"),
         pytest.param(takara(annotations=PAUSED, **GONE), Policy(max_changes=3), False, id="deleting"),
-        pytest.param(told("DeploymentWithoutController"), Policy(), True, id="told: without controller"),
-        pytest.param(told("DeploymentOfAnotherController"), Policy(), True, id="told: another controller"),
-        pytest.param(told("DeploymentOfPredecessor"), Policy(), True, id="told: predecessor"),
-        pytest.param(told("DeploymentOfPredecessor", "False"), Policy(), False, id="was told once"),
+        pytest.param(recording("DeploymentWithoutController"), Policy(), True, id="recorded: without controller"),
+        pytest.param(recording("DeploymentOfAnotherController"), Policy(), True, id="recorded: another controller"),
+        pytest.param(recording("DeploymentOfPredecessor"), Policy(), True, id="recorded: predecessor"),
+        pytest.param(recording("DeploymentDeleting"), Policy(), True, id="recorded: Deployment being deleted"),
+        pytest.param(recording("ApplyFailed"), Policy(), False, id="recorded: something else"),
+        pytest.param(recording(["odd"]), Policy(), False, id="the reason is a list"),
         pytest.param(NEWER, Policy(), True, id="newer format"),
         pytest.param(NEWER, Policy(accept_newer_format=True), False, id="newer format, accepted"),
-        pytest.param(LEAVING, Policy(), True, id="told: Deployment being deleted"),
-        pytest.param(told("ApplyFailed"), Policy(), False, id="told: something else"),
-        pytest.param(told(["odd"]), Policy(), False, id="the reason is a list"),
         pytest.param(takara(status="odd"), Policy(), False, id="the status is text"),
     ],
 )
 def test_must_look_up(one: Takara, policy: Policy, *, expected: bool) -> None:
     assert must_look_up(one, policy) is expected
+    assert must_look_up(one, policy, certain=True) is not one.deleting

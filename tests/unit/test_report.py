@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +10,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from takara_sync.changes import Change
-from takara_sync.errors import CutShort, ObjectError, PassStopped, TooManyChanges, Unauthorized, Unreadable
+from takara_sync.conditions import Reason
+from takara_sync.diff import Change
+from takara_sync.errors import (
+    CutShort,
+    ObjectError,
+    PassStopped,
+    TakaraSyncError,
+    TooManyChanges,
+    Unauthorized,
+    Unreadable,
+)
 from takara_sync.objects import Key
 from takara_sync.report import Exit, Outcome, Report, Result, describe, summary
 
@@ -37,6 +47,7 @@ def report(*results: Result | Outcome, error: PassStopped | None = None) -> Repo
         (report(*FINE, Result.FAILED), 1),
         (report(*FINE, Result.BLOCKED), 6),
         (report(*FINE, Result.INVALID), 6),
+        (report(*FINE, Outcome(Key("ns", "x"), Result.UPDATED, Reason.CHANGED_ON_ADMISSION)), 6),
         (report(*FINE, Result.NOT_REACHED), 4),
         (report(error=Unreadable("x")), 3),
         (report(error=Unauthorized("x")), 3),
@@ -76,22 +87,41 @@ def test_too_many_changes_win_over_what_was_not_reached() -> None:
 
 # ------------------------------------------------------------------ raising
 
+RAISED: list[tuple[Report, type[TakaraSyncError], str]] = [
+    (report(error=Unreadable("no answer")), Unreadable, "no answer"),
+    (report(Result.FAILED, error=CutShort("late")), CutShort, "late"),
+    (report(error=TooManyChanges("3 changes")), TooManyChanges, "3 changes"),
+    (report(Result.UNCHANGED, Result.NOT_REACHED), CutShort, "1 of 2 Takaras were not reached, first ns/t1: "),
+    (report(Result.FAILED, Result.NOT_REACHED, Result.FAILED), ObjectError, "2 of 3 Takaras failed, first ns/t0: "),
+    (report(Result.FAILED), ObjectError, "1 of 1 Takaras failed, first ns/t0: "),
+    (report(BUG), ObjectError, "1 of 1 Takaras failed, first ns/bug: "),
+]
 
-def test_nothing_is_raised_for_what_went_well_or_needs_a_person() -> None:
-    report(*FINE, Result.BLOCKED, Result.INVALID).raise_for_failure()
+
+@pytest.mark.parametrize(("done", "kind", "words"), RAISED)
+def test_every_other_exit_code_raises(done: Report, kind: type[TakaraSyncError], words: str) -> None:
+    with pytest.raises(kind, match=words) as raised:
+        done.raise_for_failure()
+    assert type(raised.value) is kind
 
 
-def test_what_stopped_the_pass_is_raised_first() -> None:
-    error = Unreadable("no answer")
-    with pytest.raises(Unreadable) as raised:
-        report(Result.FAILED, error=error).raise_for_failure()
-    assert raised.value is error
+def test_what_went_well_or_needs_a_person_raises_nothing() -> None:
+    for done in (report(*FINE), report(*FINE, Result.BLOCKED), report(Result.INVALID)):
+        done.raise_for_failure()
+    assert {done.exit for done, _, _ in RAISED} == set(Exit) - {Exit.OK, Exit.USAGE, Exit.BLOCKED}
 
 
-def test_failures_are_raised_with_their_number() -> None:
-    failed = Outcome(Key("ns", "b"), Result.FAILED, "Refused", "quota")
+def test_a_failure_is_raised_with_the_message_of_the_first() -> None:
+    failed = Outcome(Key("ns", "b"), Result.FAILED, Reason.APPLY_FAILED, "quota")
     with pytest.raises(ObjectError, match="1 of 2 Takaras failed, first ns/b: quota"):
         report(Result.UNCHANGED, failed).raise_for_failure()
+
+
+def test_who_needs_a_person() -> None:
+    needs = [outcome(result=result).needs_a_person for result in Result]
+    assert Counter(needs) == {"": len(Result) - 2, "blocked": 1, "invalid": 1}
+    assert outcome(result=Result.UPDATED, reason=Reason.CHANGED_ON_ADMISSION).needs_a_person == "blocked"
+    assert [result for result in Result if outcome(result=result).has_failed] == [Result.FAILED]
 
 
 # ------------------------------------------------------------------ JSON
@@ -101,8 +131,8 @@ CHANGE = Change("spec.replicas", 7, 3, "hpa", "2026-01-01T00:00:00Z", "scale")
 
 def test_the_json_form() -> None:
     done = report(
-        Outcome(Key("a", "x"), Result.UPDATED, changes=(CHANGE,), told=True),
-        Outcome(Key("b", "y"), Result.FAILED, "Refused", "quota"),
+        Outcome(Key("a", "x"), Result.UPDATED, changes=(CHANGE,), status_written=True),
+        Outcome(Key("b", "y"), Result.FAILED, Reason.APPLY_FAILED, "quota"),
     )
     nothing = {"reason": "", "message": "", "ready": "", "statusWritten": False, "changes": []}
     change = {
@@ -114,7 +144,7 @@ def test_the_json_form() -> None:
         "subresource": "scale",
     }
     assert done.as_json() == {
-        "schema": "takara-sync/report/v1",
+        "schema": "takara-sync/report/v2",
         "exit": 1,
         "error": None,
         "started": "2026-01-01T12:00:00.001Z",
@@ -124,7 +154,7 @@ def test_the_json_form() -> None:
         "counts": {"updated": 1, "failed": 1},
         "takaras": [
             nothing | {"namespace": "a", "name": "x", "result": "updated", "statusWritten": True, "changes": [change]},
-            nothing | {"namespace": "b", "name": "y", "result": "failed", "reason": "Refused", "message": "quota"},
+            nothing | {"namespace": "b", "name": "y", "result": "failed", "reason": "ApplyFailed", "message": "quota"},
         ],
     }
 
@@ -174,8 +204,12 @@ def test_the_detail_of_an_outcome() -> None:
     assert outcome().detail == ""
     changes = (Change("a", 1, 2), Change("b", 3, 4))
     assert outcome(result=Result.UPDATED, changes=changes).detail == "a 1 -> 2; b 3 -> 4"
-    assert outcome(result=Result.FAILED, reason="Refused", message="two\nlines").detail == "Refused: two lines"
-    assert outcome(result=Result.CREATED, reason="x", message="y").detail == ""
+    assert (
+        outcome(result=Result.FAILED, reason=Reason.APPLY_FAILED, message="two\nlines").detail
+        == "ApplyFailed: two lines"
+    )
+    both = outcome(result=Result.UPDATED, changes=changes[:1], reason=Reason.STATUS_OVERWRITTEN, message="why")
+    assert both.detail == "a 1 -> 2; StatusOverwritten: why"
 
 
 def test_the_summary() -> None:

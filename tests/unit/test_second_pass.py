@@ -1,92 +1,103 @@
-"""A second pass writes nothing, over fleets of any kind; and what a first pass may write."""
+"""A second pass writes nothing, over fleets of any kind; and what no pass may touch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takara_sync.objects import Key
 from takara_sync.plan import Policy
-from takara_sync.sync import sync_once
-from tests.unit.build import (
-    NOW,
-    PAUSED,
-    TEMPLATE,
-    Json,
-    complete,
-    condition,
-    deployment_json,
-    edited,
-    legacy,
-    lost,
-    own_entry,
-    owner,
-    pod_json,
-    recorded,
-    scaled,
-    takara_json,
-)
-from tests.unit.fake import FakeCluster
+from tests.support.takaras import takara
+from tests.unit.build import PAUSED, TEMPLATE, UNHURRIED, Json, condition, owner
+from tests.unit.people import GO_OPERATOR, STRATEGIC
+from tests.unit.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+SIZES = st.sampled_from([3, 3, 3, 0, 1, 1001, -1, None, "3", 2.5, True])
+SPECS = st.builds(lambda size, more: {"size": size} | more, SIZES, st.sampled_from([{}, {}, {"template": TEMPLATE}]))
+TAKEN = {"replicasTakenBy": {"manager": "hpa", "at": "2026-01-01T11:59:00Z"}}
+Member = tuple[str, str, str, dict[str, Any], Any]
+ODD: list[Any] = ["text", [], {}, {"deployment": None, "conditions": 5, "nodes": None}]
 
-GONE: Json = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-SIZES = st.sampled_from([0, 1, 3, 3, 3, 1001, -1, None, "3", 2.5, True])
-METADATA: st.SearchStrategy[Json] = st.sampled_from([{}, {}, {}, {"annotations": PAUSED}, GONE])
-TAKEN = {"manager": "hpa", "at": "2026-01-01T11:59:00Z"}
-LIVE: dict[str, Callable[[str], Json | None]] = {
-    "none": lambda _: None,
-    "ours": deployment_json,
-    "ours, complete": lambda name: deployment_json(name, status=complete(3)),
-    "scaled": lambda name: scaled(deployment_json(name), 7),
-    "edited": lambda name: edited(deployment_json(name), "nginx"),
-    "edited and scaled": lambda name: edited(scaled(deployment_json(name), 7), "nginx"),
-    "label lost": lambda name: lost(deployment_json(name), "f:metadata", "f:labels", "f:app"),
-    "fields cleared": lambda name: deployment_json(name, managedFields=None),
-    "fields cleared, other size": lambda name: deployment_json(name, 9, managedFields=None),
-    "legacy": lambda name: legacy(deployment_json(name)),
-    "legacy, other size": lambda name: legacy(deployment_json(name, 9)),
-    "legacy beside ours": lambda name: deployment_json(
-        name, managedFields=[own_entry(name), *legacy(deployment_json(name))["metadata"]["managedFields"]]
+
+def _label(world: World, name: str, value: str | None) -> None:
+    world.patch("Deployment", name, {"metadata": {"labels": {"app": value}}})
+
+
+def _resized(world: World, name: str) -> None:
+    world.clear_managed_fields(name)
+    world.scale(name, 9)
+
+
+BEFORE: dict[str, Callable[[World, str], object]] = {  # what is there before takara-sync is
+    "nothing": lambda _, __: None,
+    "the Go operator's": lambda world, name: world.deploy(name),
+    "the Go operator's, other size": lambda world, name: world.deploy(name, 9, "takara-operator-local"),
+    "nobody's": lambda world, name: world.deploy(name, ownerReferences=None),
+    "a predecessor's": lambda world, name: world.deploy(name, ownerReferences=[owner(name, uid="x")]),
+}
+AFTER: dict[str, Callable[[World, str], object]] = {  # what becomes of a Deployment of ours
+    "nothing": lambda _, __: None,
+    "scaled": lambda world, name: world.scale(name),
+    "scaled to 0": lambda world, name: world.scale(name, 0),
+    "image": lambda world, name: world.set_image(name),
+    "image and scaled": lambda world, name: (world.set_image(name), world.scale(name)),
+    "another label": lambda world, name: _label(world, name, "mine"),
+    "no label": lambda world, name: _label(world, name, None),
+    "cleared fields": lambda world, name: world.clear_managed_fields(name),
+    "cleared fields, other size": _resized,
+    "the Go operator again": lambda world, name: world.patch(
+        "Deployment", name, {"spec": {"replicas": 4}}, STRATEGIC, GO_OPERATOR
     ),
-    "nobody's": lambda name: deployment_json(name, ownerReferences=None),
-    "predecessor's, unlabelled": lambda name: deployment_json(
-        name, ownerReferences=[owner(name, uid="x")], labels=None
-    ),
-    "leaving, unlabelled": lambda name: deployment_json(name, labels=None, **GONE),
-    "leaving": lambda name: deployment_json(name, **GONE),
+    "being deleted": lambda world, name: world.hold("Deployment", name),
+    "gone": lambda world, name: world.delete("Deployment", name),
 }
 
 
-@st.composite
-def statuses(draw: st.DrawFn, name: str) -> Any:
-    """Nothing, something odd, or what some earlier pass has told."""
-    if draw(st.booleans()):
-        return draw(st.sampled_from([None, "text", [], {}, {"deployment": None, "conditions": 5, "nodes": None}]))
-    record = recorded(name, 3, format=draw(st.sampled_from([0, 1, 1, 1, 2])))
-    taken = {"replicasTakenBy": TAKEN} if draw(st.booleans()) else {}
-    reason = draw(st.sampled_from(["Ready", "ReplicasContested"]))
-    told = [condition("Ready", "False", reason), condition("Mine", "True", "x")]
-    return {"observedGeneration": 1, "deployment": record | taken, "conditions": told}
+def contested(world: World, name: str) -> None:
+    record = world.status(name).get("deployment", {}) | TAKEN
+    world.set_status(name, {"deployment": record, "conditions": [condition("Ready", "False", "ReplicasContested")]})
 
 
-@st.composite
-def fleets(draw: st.DrawFn) -> list[Json]:
-    """Takaras with their Deployments and a pod each, in every combination."""
-    fleet: list[Json] = []
-    for number in range(draw(st.integers(1, 4))):
-        name = f"t{number}"
-        spec: Json = {"size": draw(SIZES)} | draw(
-            st.sampled_from([{}, {}, {}, {"template": TEMPLATE}, {"template": 5}])
-        )
-        fleet.append(takara_json(name, spec=spec, status=draw(statuses(name)), **draw(METADATA)))
-        live = LIVE[draw(st.sampled_from(sorted(LIVE)))](name)
-        fleet += [] if live is None else [live]
-        fleet.append(pod_json(name, f"{name}-pod"))
-    return fleet
+TAKARAS: dict[str, Callable[[World, str], object]] = {
+    "as it is": lambda _, __: None,
+    "paused": lambda world, name: world.pause(name),
+    "being deleted": lambda world, name: world.hold("Takara", name),
+    "contested": contested,
+    "newer format": lambda world, name: world.set_status(name, {"deployment": {"format": 2}}),
+    "older format": lambda world, name: world.set_status(name, {"deployment": {"format": 0}}),
+}
+
+
+MEMBERS = st.tuples(
+    *map(st.sampled_from, (sorted(BEFORE), sorted(AFTER), sorted(TAKARAS))), SPECS, st.sampled_from(ODD)
+)
+
+
+def fleet(members: list[Member], *, had_a_pass: bool) -> World:
+    """Takaras in every combination, which have had a pass already or not."""
+    named = {f"t{number}": member for number, member in enumerate(members)}
+    world = World(*(takara(name, 3) for name in named))
+    for name, (before, _, _, _, odd) in named.items():
+        BEFORE[before](world, name)
+        _ = had_a_pass or world.set_status(name, odd)
+    if had_a_pass:
+        world.sync()
+        ours = [one["metadata"]["name"] for one in world.items("Deployment") if _is_ours(world, one)]
+        for name, (_, after, kind, _, _) in named.items():
+            if name in ours or kind in ("paused", "being deleted"):  # a status of ours comes with a Deployment of ours
+                TAKARAS[kind](world, name)
+            _ = name in ours and AFTER[after](world, name)
+    for name, (*_, spec, _) in named.items():
+        world.edit(name, **spec)
+    return world
+
+
+def _is_ours(world: World, live: Json) -> bool:
+    owners = live["metadata"].get("ownerReferences") or [{}]
+    return bool(owners[0].get("uid") == world.get("Takara", live["metadata"]["name"])["metadata"]["uid"])
 
 
 POLICIES = st.builds(
@@ -97,43 +108,27 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=250, deadline=None)
-@given(fleets(), POLICIES, st.integers(0, 5))
-def test_a_second_pass_writes_nothing(fleet: list[Json], policy: Policy, offset: int) -> None:
-    cluster = FakeCluster(*fleet)
-    first = sync_once(cluster, policy, workers=2, now=lambda: NOW)
+@settings(UNHURRIED, max_examples=80)
+@given(st.lists(MEMBERS, min_size=1, max_size=4), st.booleans(), POLICIES, st.sampled_from([None, Key("ns", "t1")]))
+def test_a_second_pass_writes_nothing(
+    members: list[Member], had_a_pass: bool, policy: Policy, start: Key | None
+) -> None:
+    world = fleet(members, had_a_pass=had_a_pass)
+    untouched = {one["metadata"]["name"]: one for one in world.items("Deployment") if not may_write(world, one)}
+    deleting = [one for one in world.items("Takara") if "deletionTimestamp" in one["metadata"]]
+    first = world.sync(policy, workers=2)
     assert first.error is None
     assert first.exit in {0, 6}
-    cluster.requests.clear()
-    second = sync_once(cluster, policy, workers=2, offset=offset, now=lambda: NOW)
-    assert cluster.writes == []
-    assert second.exit == first.exit
-    assert {outcome.key for outcome in second.outcomes} == {outcome.key for outcome in first.outcomes}
+    after = {one["metadata"]["name"]: one for one in world.items("Deployment")}
+    assert {name: after[name] for name in untouched} == untouched
+    assert [world.get("Takara", one["metadata"]["name"]) for one in deleting] == deleting
+    assert set(world.logged) == set(world.changed)
+    second = world.sync(policy, workers=2, start=start)
+    assert world.writes == []
+    assert (second.exit, len(second.outcomes)) == (first.exit, len(first.outcomes))
 
 
-@settings(max_examples=100, deadline=None)
-@given(fleets(), POLICIES)
-def test_what_is_not_ours_or_going_is_never_touched(fleet: list[Json], policy: Policy) -> None:
-    cluster = FakeCluster(*fleet)
-    before = {key: dict(value) for key, value in cluster.stored["Deployment"].items()}
-    sync_once(cluster, policy, workers=2, now=lambda: NOW)
-    for key, was in before.items():
-        mine = owner(key.name) in (was["metadata"]["ownerReferences"] or [])
-        takara = cluster.stored["Takara"][key]
-        going = "deletionTimestamp" in was["metadata"] | takara["metadata"]
-        if going or not mine or takara["metadata"].get("annotations") == PAUSED:
-            assert cluster.stored["Deployment"][key] == was
-    for key, takara in cluster.stored["Takara"].items():
-        assert "deletionTimestamp" not in takara["metadata"] or takara["metadata"]["resourceVersion"] == "1", key
-
-
-def test_the_order_of_the_lists_does_not_matter() -> None:
-    fleet = [takara_json(name) for name in "abc"] + [pod_json("a", f"p{n}") for n in range(5)]
-    cluster = FakeCluster(*fleet)
-    sync_once(cluster, now=lambda: NOW)
-    cluster.requests.clear()
-    for kind in ("Takara", "Deployment", "Pod"):
-        cluster.stored[kind] = dict(reversed(cluster.stored[kind].items()))
-    sync_once(cluster, now=lambda: NOW)
-    assert cluster.writes == []
-    assert cluster.stored["Takara"][Key("ns", "a")]["status"]["nodes"] == [f"p{n}" for n in range(5)]
+def may_write(world: World, live: Json) -> bool:
+    takara = world.get("Takara", live["metadata"]["name"])["metadata"]
+    going = "deletionTimestamp" in live["metadata"] | takara
+    return _is_ours(world, live) and not going and takara.get("annotations") != PAUSED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,25 +32,14 @@ class Clock:
     def __call__(self) -> datetime:
         return self.now
 
-    def on(self, **by: float) -> None:
-        self.now += timedelta(**by)
 
-
-def call(store: Store, method: str, path: str, body: Any = None, *, user: str = "", **more: Any) -> Answer:
-    headers = {"content-type": more.pop("content_type", "application/json"), "accept": more.pop("accept", "*/*")}
-    if user:
-        headers["authorization"] = f"Bearer {user}"
-    raw = b"" if body is None else json.dumps(body).encode()
-    return store.handle(Request(method, path, more, headers, raw))
+def call(store: Store, method: str, path: str, body: Any = None, **how: Any) -> Answer:
+    query = "&".join(f"{name}={how.pop(name)}" for name in ("fieldManager", "dryRun", "watch") if name in how)
+    return store.handle(Request.of(method, f"{path}?{query}", body, **how))
 
 
 def reason(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.json()["reason"]
-
-
-def table(store: Store) -> dict[str, Any]:
-    found: dict[str, Any] = call(store, "GET", TAKARAS, accept="application/json;as=Table;g=meta.k8s.io;v=v1").json()
-    return found
 
 
 def test_any_token_is_the_user_of_that_name() -> None:
@@ -113,7 +102,7 @@ def test_more_that_is_not_served() -> None:
     pods = DEPLOYMENTS.replace("apis/apps", "api").replace("deployments", "pods")
     apply = call(store, "PATCH", f"{pods}/one", {}, fieldManager="a", content_type="application/apply-patch+yaml")
     assert reason(apply) == (501, "NotImplemented")
-    assert reason(call(store, "DELETE", DEPLOYMENTS)) == (501, "NotImplemented")
+    assert reason(call(store, "DELETE", "/api/v1/namespaces/default")) == (501, "NotImplemented")
 
 
 def test_a_seed_makes_it_repeatable() -> None:
@@ -124,46 +113,6 @@ def test_a_seed_makes_it_repeatable() -> None:
         return call(store, "GET", "/api/v1/pods").body
 
     assert one() == one()
-
-
-def test_the_clock_is_the_one_given() -> None:
-    clock = Clock()
-    store = Store(now=clock)
-    made = call(store, "POST", TAKARAS, takara()).json()
-    assert made["metadata"]["creationTimestamp"] == "2026-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(5, "5s"), (60, "60s"), (420, "7m"), (18_000, "5h"), (777_600, "9d")],
-)
-def test_ages(seconds: float, shown: str) -> None:
-    clock = Clock()
-    store = Store(now=clock)
-    call(store, "POST", TAKARAS, takara())
-    clock.on(seconds=seconds)
-    assert table(store)["rows"][0]["cells"][5] == shown
-
-
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 8])
-def test_a_rollout_keeps_to_its_surge_and_minimum(size: int) -> None:
-    store = Store()
-    controllers = Controllers(store.objects)
-    body = deployment(replicas=size)
-    call(store, "POST", DEPLOYMENTS, body)
-    controllers.settle()
-    body["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
-    call(store, "PUT", f"{DEPLOYMENTS}/one", body)
-    most, least = size + -(-size // 4), size - size // 4
-    for _ in range(200):
-        if not controllers.tick():
-            break
-        pods = call(store, "GET", "/api/v1/pods").json()["items"]
-        running = [pod for pod in pods if pod["status"]["phase"] == "Running"]
-        assert len(pods) <= most
-        assert len(running) >= least
-    images = {pod["spec"]["containers"][0]["image"] for pod in call(store, "GET", "/api/v1/pods").json()["items"]}
-    assert images == ({"other"} if size else set())
 
 
 paths: st.SearchStrategy[Paths] = st.frozensets(

@@ -62,12 +62,6 @@ def test_one_connection_serves_many_requests(cluster: Simulator) -> None:
     assert talk.sock is sock
 
 
-def test_an_error_leaves_the_connection_usable(cluster: Simulator) -> None:
-    talk = connection(cluster)
-    assert ask(talk, "POST", TAKARAS, [])[0] == 400
-    assert ask(talk, "GET", TAKARAS)[0] == 200
-
-
 @pytest.mark.parametrize(
     ("request_bytes", "status"),
     [
@@ -76,9 +70,8 @@ def test_an_error_leaves_the_connection_usable(cluster: Simulator) -> None:
         (b"POST /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"411"),
         (b"POST /api HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b"411"),
         (b"POST /api HTTP/1.1\r\nContent-Length: many\r\n\r\n", b"411"),
-        (b"POST /api HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
         (b"GET /" + b"x" * 70000 + b" HTTP/1.1\r\n\r\n", b"414"),
-        (b"BREW /version HTTP/1.1\r\n\r\n", b"404"),
+        (b"BREW /version HTTP/1.1\r\n\r\n", b"501"),
     ],
 )
 def test_odd_http_gets_an_answer(cluster: Simulator, request_bytes: bytes, status: bytes) -> None:
@@ -118,28 +111,6 @@ def test_the_controllers_tick_by_themselves_when_asked() -> None:
         while ask(talk, "GET", f"{DEPLOYMENTS}/one")[1]["status"].get("availableReplicas") != 3:
             assert time.monotonic() < end
             time.sleep(0.01)
-
-
-def test_the_controllers_stand_still_otherwise(cluster: Simulator) -> None:
-    talk = connection(cluster)
-    ask(talk, "POST", DEPLOYMENTS, deployment())
-    assert ask(talk, "GET", f"{DEPLOYMENTS}/one")[1]["status"] == {}
-    cluster.settle()
-    assert ask(talk, "GET", f"{DEPLOYMENTS}/one")[1]["status"]["availableReplicas"] == 3
-
-
-def test_two_clusters_are_two() -> None:
-    with Simulator() as one, Simulator() as other:
-        ask(connection(one), "POST", TAKARAS, takara())
-        assert ask(connection(other), "GET", TAKARAS)[1]["items"] == []
-
-
-def test_the_end_does_not_wait_for_idle_connections() -> None:
-    with Simulator() as cluster:
-        talk = connection(cluster)
-        ask(talk, "GET", "/version")
-        start = time.monotonic()
-    assert time.monotonic() - start < 2
 
 
 def test_a_kubeconfig_leads_to_it(cluster: Simulator) -> None:

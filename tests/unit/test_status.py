@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from takara_sync.contest import rfc3339
+from takara_sync.conditions import Reason, Verdict
 from takara_sync.objects import Applied, Deployment, Takara, TakenBy
-from takara_sync.reasons import Reason, Verdict
 from takara_sync.status import readiness, status_for
+from takara_sync.text import rfc3339
 from tests.unit.build import LONG, NOW, PAUSED, Json, complete, condition, decoded, deployment_json, takara
 
 NOT_STALLED = ("Stalled", "False", "NotStalled")
@@ -35,87 +35,78 @@ def message(one: Takara, deployment: Deployment | None, **more: Any) -> str:
     return text
 
 
-# ------------------------------------------------------------------ Ready
+# ------------------------------------------------------------------ what is observed
+
+LATE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "timed out."}
+REFUSED = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded\nquota"}
+BUSY = complete(3) | {"availableReplicas": 1}
+ONE, ZERO, HELD = takara(), takara(size=0), takara(annotations=PAUSED)
+
+READY = "All 3 replicas are up to date and available."
+ABSENT = "The Deployment does not exist yet."
+WAITING = "The Deployment has not reached 3 up-to-date, available replicas yet."
+DIFFERS = "The Deployment differs from the Takara and is left alone while paused."
+NO_PODS = "Pods cannot be created (FailedCreate): exceeded quota"
+NO_PROGRESS = "The Deployment made no progress in time: timed out. Look at its ReplicaSet and pods."
+# The Takara, its Deployment, and of the conditions the reason and the message of Ready, and whether it is stalled.
+OBSERVED: dict[str, tuple[Takara, Deployment | None, str, str, bool]] = {
+    "ready": (ONE, live(), "Ready", READY, False),
+    "fewer are ready than available": (ONE, live(status=complete(3) | {"readyReplicas": 2}), "Ready", READY, False),
+    "ready, whatever was before": (ONE, live(conditions=[LATE, REFUSED]), "Ready", READY, False),
+    "the Deployment asks for more": (ONE, live(7), "Progressing", WAITING, False),
+    "not looked at yet": (ZERO, live(0, status={}), "Progressing", WAITING.replace("3", "0"), False),
+    "absent": (ONE, None, "Progressing", ABSENT, False),
+    "busy": (ONE, live(status=BUSY), "Progressing", WAITING, False),
+    "late": (ONE, live(status=BUSY, conditions=[REFUSED, LATE]), "ProgressDeadlineExceeded", NO_PROGRESS, True),
+    "late, but it goes on": (
+        ONE,
+        live(status=BUSY, conditions=[LATE | {"status": "True"}]),
+        "Progressing",
+        WAITING,
+        False,
+    ),
+    "other progress": (ONE, live(status=BUSY, conditions=[LATE | {"reason": "x"}]), "Progressing", WAITING, False),
+    "no pods": (ONE, live(status=BUSY, conditions=[REFUSED]), "Progressing", NO_PODS, False),
+    "no pods before": (
+        ONE,
+        live(status=BUSY, conditions=[REFUSED | {"status": "False"}]),
+        "Progressing",
+        WAITING,
+        False,
+    ),
+    "paused": (HELD, live(), "Ready", READY, False),
+    "paused, other size": (HELD, live(7, status=complete(7)), "Paused", DIFFERS, False),
+    "paused, late": (HELD, live(status=BUSY, conditions=[LATE]), "Paused", DIFFERS, False),
+    "paused, absent": (HELD, None, "Paused", DIFFERS, False),
+}
 
 
-def test_ready() -> None:
-    assert conditions(takara(), live()) == [("Ready", "True", "Ready"), NOT_STALLED]
+@pytest.mark.parametrize("case", OBSERVED)
+def test_what_is_observed(case: str) -> None:
+    one, deployment, reason, words, stalled = OBSERVED[case]
+    ready = ("Ready", str(reason == "Ready"), reason)
+    assert conditions(one, deployment) == [ready, ("Stalled", "True", reason) if stalled else NOT_STALLED]
+    assert message(one, deployment) == words
 
 
 @pytest.mark.parametrize("size", [0, 3])
 @pytest.mark.parametrize("field", ["observedGeneration", "replicas", "updatedReplicas", "availableReplicas"])
 @pytest.mark.parametrize("by", [-1, 1])
 def test_ready_is_false_where_one_number_differs(size: int, field: str, by: int) -> None:
-    told = complete(size)
-    told[field] += by
-    found = conditions(takara(size=size), live(size, status=told))
-    assert found == [("Ready", "False", "Progressing"), NOT_STALLED]
-    assert conditions(takara(size=size), live(size, status=complete(size)))[0][1] == "True"
+    seen = complete(size)
+    assert conditions(takara(size=size), live(size, status=seen))[0][1] == "True"
+    seen[field] += by
+    assert conditions(takara(size=size), live(size, status=seen)) == [("Ready", "False", "Progressing"), NOT_STALLED]
 
 
-def test_ready_does_not_ask_for_the_ready_replicas() -> None:
-    """Available says more: ready for minReadySeconds."""
-    assert conditions(takara(), live(status=complete(3) | {"readyReplicas": 2}))[0][1] == "True"
-
-
-def test_ready_is_false_while_the_deployment_asks_for_another_size() -> None:
-    assert conditions(takara(), live(7))[0][1] == "False"
-    assert conditions(takara(size=7), live(7, status=complete(3)))[0][1] == "False"
-
-
-def test_ready_is_false_before_the_deployment_was_looked_at() -> None:
-    assert conditions(takara(size=0), live(0, status={}))[0] == ("Ready", "False", "Progressing")
-
-
-# ------------------------------------------------------------------ reasons
-
-LATE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "timed out."}
-REFUSED = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded\nquota"}
-BUSY = complete(3) | {"availableReplicas": 1}
-
-
-def test_a_missed_progress_deadline_stalls() -> None:
-    assert conditions(takara(), live(status=BUSY, conditions=[REFUSED, LATE])) == [
-        ("Ready", "False", "ProgressDeadlineExceeded"),
-        ("Stalled", "True", "ProgressDeadlineExceeded"),
-    ]
-
-
-@pytest.mark.parametrize("other", [LATE | {"status": "True"}, LATE | {"reason": "ReplicaSetUpdated"}])
-def test_other_progress_does_not_stall(other: Json) -> None:
-    assert conditions(takara(), live(status=BUSY, conditions=[other]))[1] == NOT_STALLED
-
-
-def test_pods_that_cannot_be_created_are_in_the_message_of_ready() -> None:
-    found = live(status=BUSY, conditions=[REFUSED])
-    assert conditions(takara(), found) == [("Ready", "False", "Progressing"), NOT_STALLED]
-    assert "FailedCreate" in message(takara(), found)
-    assert "exceeded quota" in message(takara(), found)
-    over = live(status=BUSY, conditions=[REFUSED | {"status": "False"}])
-    assert "quota" not in message(takara(), over)
-
-
-def test_what_is_complete_is_ready_whatever_was_before() -> None:
-    assert conditions(takara(), live(conditions=[LATE, REFUSED]))[0] == ("Ready", "True", "Ready")
-
-
-def test_no_deployment_yet() -> None:
-    found = status(takara(), None)
-    assert conditions(takara(), None) == [("Ready", "False", "Progressing"), NOT_STALLED]
+def test_no_deployment_has_no_pods() -> None:
+    found = status(ONE, None)
     assert (found["nodes"], found["replicas"], found["readyReplicas"]) == ([], 0, 0)
-
-
-def test_paused_still_compares() -> None:
-    paused = takara(annotations=PAUSED)
-    assert conditions(paused, live())[0] == ("Ready", "True", "Ready")
-    assert conditions(paused, live(7, status=complete(7))) == [("Ready", "False", "Paused"), NOT_STALLED]
-    assert conditions(paused, live(status=BUSY, conditions=[LATE])) == [("Ready", "False", "Paused"), NOT_STALLED]
-    assert conditions(paused, None) == [("Ready", "False", "Paused"), NOT_STALLED]
 
 
 @pytest.mark.parametrize("reason", sorted(set(Reason) - {Reason.READY, Reason.NOT_STALLED}))
 @pytest.mark.parametrize("stalled", [False, True])
-def test_a_verdict_overrules_what_is_observed(reason: Reason, *, stalled: bool) -> None:
+def test_a_verdict_overrides_what_is_observed(reason: Reason, *, stalled: bool) -> None:
     found = status(takara(), live(), verdict=Verdict(reason, "first\nsecond", stalled))["conditions"]
     assert [(c["type"], c["status"], c["reason"]) for c in found] == [
         ("Ready", "False", reason),
@@ -124,27 +115,8 @@ def test_a_verdict_overrules_what_is_observed(reason: Reason, *, stalled: bool) 
     assert found[0]["message"] == "first second"
 
 
-@pytest.mark.parametrize(
-    ("one", "deployment", "words"),
-    [
-        (takara(), live(), "All 3 replicas are up to date and available."),
-        (takara(), None, "The Deployment is not there yet."),
-        (takara(), live(status=BUSY), "The Deployment has not reached 3 up-to-date, available replicas yet."),
-        (takara(), live(status=BUSY, conditions=[REFUSED]), "Pods cannot be created (FailedCreate): exceeded quota"),
-        (
-            takara(),
-            live(status=BUSY, conditions=[LATE]),
-            "The Deployment made no progress in time: timed out. Look at its ReplicaSet and pods.",
-        ),
-        (takara(annotations=PAUSED), live(7), "The Deployment differs from the Takara and is left alone while paused."),
-    ],
-)
-def test_the_words_of_ready(one: Takara, deployment: Deployment | None, words: str) -> None:
-    assert message(one, deployment) == words
-
-
 def test_the_words_where_nothing_is_stalled() -> None:
-    assert status(takara(), live())["conditions"][1]["message"] == "Nothing waits for a person."
+    assert status(takara(), live())["conditions"][1]["message"] == "Nobody has to act."
 
 
 def test_messages_have_nothing_volatile() -> None:

@@ -1,182 +1,241 @@
-"""The pass: what is read, what stops it, what one bad Takara costs, in which order."""
+"""The pass: what is read, in which order it goes on, what stops it, and what one bad Takara costs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import permutations
+
 import pytest
 
-from takara_sync.cluster import Deadline
-from takara_sync.errors import Unauthorized, Unreadable
-from takara_sync.objects import Key
+from takara_sync.deadline import Deadline
+from takara_sync.desired import deployment_for
+from takara_sync.errors import Unauthorized
+from takara_sync.kube.api import Response
+from takara_sync.objects import Key, Takara
 from takara_sync.plan import Policy
-from tests.unit.build import (
-    NOW,
-    PAUSED,
-    Json,
-    condition,
-    deployment_json,
-    legacy,
-    owner,
-    pod_json,
-    scaled,
-    settled,
-    takara_json,
-)
-from tests.unit.fake import EVERYTHING, FakeCluster
-from tests.unit.passing import once, passed, raising, results
+from tests.support.takaras import takara
+from tests.unit.build import NOW, Json, condition
+from tests.unit.world import WRITES, Call, World, failure, results
 
 LISTS = ["list deployments", "list takaras", "list pods"]
+
+
+def fleet(names: str = "abcd") -> World:
+    return World(*(takara(name, 3) for name in names))
 
 
 # ------------------------------------------------------------------ the way of a pass
 
 
-def test_a_first_pass_reads_everything_then_writes_then_tells() -> None:
-    cluster = FakeCluster(takara_json("b"), takara_json("a"))
-    report = passed(cluster)
-    a, b = Key("ns", "a"), Key("ns", "b")
-    assert cluster.requests == [
-        ("list deployments", EVERYTHING),
-        ("list takaras", EVERYTHING),
-        ("create", a),
-        ("create", b),
-        ("list pods", EVERYTHING),
-        ("tell", a),
-        ("tell", b),
-    ]
-    assert (results(report), report.exit) == ({"a": "created", "b": "created"}, 0)
-    assert all(outcome.told for outcome in report.outcomes)
-    assert report.started == NOW
+def test_a_first_pass_reads_everything_then_writes_then_writes_statuses() -> None:
+    world = fleet("ba")
+    report = world.sync()
+    names = [(call.verb, call.key.name) for call in world.calls]
+    lists = [(verb, "") for verb in LISTS]
+    statuses = [("write status", "a"), ("write status", "b")]
+    assert names == [*lists[:2], ("create", "a"), ("create", "b"), lists[2], *statuses]
+    assert [(str(one.result), one.status_written) for one in report.outcomes] == [("created", True)] * 2
+    assert (report.started, report.exit) == (NOW, 0)
 
 
-def test_a_converged_pass_is_three_lists() -> None:
-    cluster = FakeCluster(settled(), deployment_json(), pod_json("one", "p"))
-    passed(cluster)
-    cluster.requests.clear()
-    report = passed(cluster)
-    assert [verb for verb, _ in cluster.requests] == LISTS
-    assert results(report) == {"one": "unchanged"}
+def test_the_status_has_the_pods_of_after_the_writes() -> None:
+    world = fleet("a")
+    world.before("list pods", world.settle)
+    world.sync()
+    assert len(world.status("a")["nodes"]) == 3
 
 
-def test_the_status_tells_the_pods_of_after_the_writes() -> None:
-    cluster = FakeCluster(takara_json())
-
-    def pod_appears(verb: str, _: Key) -> None:
-        if verb == "create":
-            cluster.stored["Pod"][Key("ns", "p")] = pod_json("one", "p")
-
-    cluster.before = pod_appears
-    passed(cluster)
-    assert cluster.status()["nodes"] == ["p"]
-
-
-def test_the_deployments_of_the_go_operator_are_found_and_taken_over() -> None:
-    cluster = FakeCluster(takara_json(), legacy(deployment_json()))
-    assert results(passed(cluster)) == {"one": "taken over"}
-    assert cluster.verbs("one") == ["create", "get deployment", "get takara", "take over", "apply", "tell"]
-    cluster.requests.clear()
-    assert results(passed(cluster)) == {"one": "unchanged"}
-    assert cluster.writes == []
+def test_whose_pods_are_in_the_status() -> None:
+    """Those of its own Deployment, also where the spec cannot be used any more; none of a stranger's."""
+    world = fleet("ab")
+    world.deploy("b", ownerReferences=None)
+    world.sync()
+    world.settle()
+    record = world.status("a")["deployment"]
+    world.edit("a", size=-1)
+    assert world.sync().exit == 6
+    assert (len(world.status("a")["nodes"]), world.status("a")["deployment"]) == (3, record)
+    assert (world.reason("b"), world.status("b")["nodes"]) == ("DeploymentWithoutController", [])
 
 
-def test_the_size_is_read_again_behind_a_deployment_that_was_looked_up() -> None:
-    """Else the size of before would be applied to the Deployment of after."""
-    cluster = FakeCluster(takara_json(), legacy(deployment_json(replicas=9)))
-    once(cluster, "get deployment", lambda: cluster.edit("one", 5))
-    (outcome,) = passed(cluster, Policy(max_changes=9)).outcomes
-    assert [(c.old, c.new) for c in outcome.changes if c.field == "spec.replicas"] == [(9, 5)]
-    assert cluster.verbs("one") == ["get deployment", "get takara", "take over", "apply", "tell"]
+def test_being_deleted_costs_no_request_even_if_the_deployment_cannot_be_read() -> None:
+    world = fleet("ab")
+    world.sync()
+    for name in "ab":
+        world.hold("Takara", name)
+    world.spoil("a")
+    report = world.sync()
+    assert (results(report), report.exit) == (dict.fromkeys("ab", "skipped"), 0)
+    assert {outcome.reason for outcome in report.outcomes} == {"Deleting"}
+    assert {call.key.name for call in world.calls} == {""}
 
 
-def test_who_never_gets_a_deployment_is_looked_up() -> None:
-    unlabelled: Json = {"labels": None, "ownerReferences": [owner("blocked", uid="older")]}
-    cluster = FakeCluster(
-        takara_json("paused", annotations=PAUSED),
-        takara_json("invalid", size=-1),
-        takara_json("blocked", status={"conditions": [condition("Stalled", "True", "DeploymentOfPredecessor")]}),
-        deployment_json("blocked", **unlabelled),
-    )
-    report = passed(cluster)
-    assert all(cluster.verbs(name) == ["get deployment", "tell"] for name in results(report))
-    assert results(report) == {"blocked": "blocked", "invalid": "invalid", "paused": "skipped"}
-    assert report.exit == 6
-
-
-def test_being_deleted_costs_no_request() -> None:
-    cluster = FakeCluster(takara_json(deletionTimestamp="2026-01-01T00:00:00Z"))
-    assert passed(cluster).exit == 0
-    assert cluster.verbs("one") == []
+def test_one_cluster_object_serves_many_passes_and_the_deadline_belongs_to_each() -> None:
+    world = fleet("a")
+    late = world.sync(seconds=0)
+    assert (late.exit, world.calls) == (4, [])
+    assert world.sync(seconds=Deadline(5, lambda: 0.0)).exit == 0
+    world.instead("list takaras", failure(401))
+    assert world.sync().exit == 3
+    world.calm()
+    assert [world.sync().exit for _ in range(3)] == [0, 0, 0]
 
 
 # ------------------------------------------------------------------ what stops a pass
 
 
-@pytest.mark.parametrize("which", ["list deployments", "list takaras"])
+@pytest.mark.parametrize("which", LISTS[:2])
 def test_a_list_that_fails_means_no_write(which: str) -> None:
-    cluster = FakeCluster(takara_json())
-    cluster.before = raising(Unreadable("no answer"), which)
-    report = passed(cluster)
-    assert (report.exit, report.outcomes, cluster.writes) == (3, (), [])
+    world = fleet()
+    world.instead(which, failure(503, message="no answer"))
+    report = world.sync()
+    assert (report.exit, report.outcomes, world.writes) == (3, (), [])
     assert report.error is not None
-    assert report.error.message == "no answer"
+    assert "no answer" in report.error.message
 
 
 def test_a_list_of_pods_that_fails_means_no_status() -> None:
-    cluster = FakeCluster(takara_json())
-    cluster.before = raising(Unreadable("no answer"), "list pods")
-    report = passed(cluster)
-    assert [verb for verb, _ in cluster.writes] == ["create"]
-    assert (results(report), report.exit) == ({"one": "created"}, 3)
+    world = fleet("a")
+    world.instead("list pods", failure(503))
+    report = world.sync()
+    assert (world.writes, results(report), report.exit) == (["create"], {"a": "created"}, 3)
 
 
-@pytest.mark.parametrize("verb", ["create", "tell"])
+@pytest.mark.parametrize("verb", ["create", "write status"])
 def test_a_401_stops_the_pass(verb: str) -> None:
-    cluster = FakeCluster(*(takara_json(name) for name in "abcd"))
-    cluster.before = raising(Unauthorized("who?"), verb, "b")
-    report = passed(cluster)
-    assert [key.name for asked, key in cluster.writes if asked == verb] == ["a", "b"]
+    world = fleet()
+    world.instead(verb, failure(401), "b")
+    report = world.sync()
+    assert [call.key.name for call in world.calls if call.verb == verb] == ["a", "b"]
     assert (type(report.error), report.exit) == (Unauthorized, 3)
     rest = "not reached" if verb == "create" else "created"
     assert results(report) == {"a": "created"} | dict.fromkeys("bcd", rest)
 
 
-@pytest.mark.parametrize("offset", [0, 1, 2, 3, 4, 7])
-def test_a_deadline_cuts_and_the_offset_says_whom(offset: int) -> None:
-    seconds = [0.0]
-    cluster = FakeCluster(*(takara_json(name) for name in "dcba"), deadline=Deadline(50, lambda: seconds[0]))
-    turn = "abcd"[offset % 4 :] + "abcd"[: offset % 4]
+@pytest.mark.parametrize("start", "abcd")
+def test_a_deadline_cuts_and_the_start_says_whom(start: str) -> None:
+    world, seconds = fleet("dcba"), [0.0]
+    first = "abcd".index(start)
+    turn = "abcd"[first:] + "abcd"[:first]
 
-    def late(verb: str, key: Key) -> None:
-        if (verb, key.name) == ("create", turn[1]):
-            seconds[0] = 51
+    def around(call: Call, send: Callable[[], Response]) -> Response:
+        seconds[0] = 51 if call == Call("create", Key("ns", turn[1])) else seconds[0]
+        return send()
 
-    cluster.before = late
-    report = passed(cluster, offset=offset)
-    assert [key.name for _, key in cluster.writes] == list(turn[:2])
-    assert cluster.requests[-1] == ("create", Key("ns", turn[1]))
+    world.around = around
+    report = world.sync(start=Key("ns", start), seconds=Deadline(50, lambda: seconds[0]))
+    assert [call.key.name for call in world.calls if call.verb in WRITES] == list(turn[:2])
     assert results(report) == {name: "created" if name in turn[:2] else "not reached" for name in "abcd"}
     assert [outcome.key.name for outcome in report.outcomes] == list("abcd")
-    assert report.exit == 4
+    assert (report.exit, report.next_start) == (4, Key("ns", turn[2]))
+    assert {outcome.reason for outcome in report.outcomes} == {"", "NotReached"}
 
 
-def test_a_deadline_before_the_read_reads_nothing() -> None:
-    cluster = FakeCluster(takara_json(), deadline=Deadline(0))
-    assert (passed(cluster).exit, cluster.requests) == (4, [])
-
-
-def test_a_deadline_while_telling_leaves_the_rest_untold() -> None:
-    seconds = [0.0]
-    cluster = FakeCluster(*(takara_json(name) for name in "abc"), deadline=Deadline(50, lambda: seconds[0]))
-    cluster.before = lambda verb, key: seconds.__setitem__(0, 51 if (verb, key.name) == ("tell", "a") else seconds[0])
-    report = passed(cluster)
-    assert [outcome.told for outcome in report.outcomes] == [True, False, False]
+def test_a_deadline_during_the_statuses_leaves_the_rest_unwritten() -> None:
+    world, seconds = fleet("abc"), [0.0]
+    world.before("write status", lambda: seconds.__setitem__(0, 51))
+    report = world.sync(seconds=Deadline(50, lambda: seconds[0]))
+    assert [outcome.status_written for outcome in report.outcomes] == [True, False, False]
     assert (results(report), report.exit) == (dict.fromkeys("abc", "created"), 4)
+    assert report.next_start == Key("ns", "b")
 
 
-@pytest.mark.parametrize(("limit", "code"), [(0, 5), (1, 5), (2, 0)])
-def test_more_changes_than_allowed_mean_no_write(limit: int, code: int) -> None:
-    fleet = [takara_json("a"), settled("b"), scaled(deployment_json("b"), 7), settled("c"), deployment_json("c")]
-    cluster = FakeCluster(*fleet, takara_json("d"), deployment_json("d"))
-    report = passed(cluster, Policy(max_changes=limit))
-    assert report.exit == code
-    assert bool(cluster.writes) is (code == 0)
-    assert set(results(report).values()) == ({"not reached"} if code else {"created", "updated", "unchanged"})
+def test_a_function_of_the_users_that_raises_does_not_move_the_start() -> None:
+    world, seconds = fleet("abcd"), [0.0]
+
+    def desired(one: Takara) -> Json:
+        return {} if one.key.name == "a" else deployment_for(one)
+
+    world.before("create", lambda: seconds.__setitem__(0, 51))
+    report = world.sync(Policy(desired=desired), start=Key("ns", "c"), seconds=Deadline(50, lambda: seconds[0]))
+    assert results(report) == {"a": "failed", "b": "not reached", "c": "created", "d": "not reached"}
+    assert report.next_start == Key("ns", "d")
+
+
+def test_passes_that_are_too_short_reach_every_takara_in_the_predicted_number() -> None:
+    """14 creates of 1 s each fit before the 30 % of 20 s that are kept for statuses."""
+    names = [f"t{number:02}" for number in range(30)]
+    world, seconds = World(*(takara(name, 3) for name in names)), [0.0]
+
+    def around(call: Call, send: Callable[[], Response]) -> Response:
+        seconds[0] += call.verb == "create"
+        return send()
+
+    world.around = around
+    start: Key | None = Key("ns", "t07")
+    for done in (14, 28, 30):
+        report = world.sync(start=start, seconds=Deadline(20, lambda: seconds[0]))
+        assert (len(world.items("Deployment")), report.exit) == (done, 4 if done < 30 else 0)
+        assert all(one.status_written for one in report.outcomes if one.result == "created")
+        start = report.next_start
+    assert world.sync().counts == {"unchanged": 30}
+
+
+# ------------------------------------------------------------------ one bad Takara
+
+
+@pytest.mark.parametrize("order", sorted(set(permutations(["good", "good", "refused", "invalid", "buggy"]))))
+def test_a_bad_takara_costs_itself(order: tuple[str, ...]) -> None:
+    names = [f"{place}-{kind}" for place, kind in enumerate(order)]
+    world = World(*(takara(name, "x" if "invalid" in name else 3) for name in names))
+
+    def desired(one: Takara) -> Json:
+        return {} if "buggy" in one.key.name else deployment_for(one)
+
+    world.instead("create", failure(403, "Forbidden", "quota"), next(name for name in names if "refused" in name))
+    report = world.sync(Policy(desired=desired), workers=3)
+    expected = {"good": "created", "refused": "failed", "invalid": "invalid", "buggy": "failed"}
+    assert results(report) == {name: expected[name[2:]] for name in names}
+    assert {name[2:]: world.reason(name) for name in names} == {
+        "good": "Progressing",
+        "refused": "ApplyFailed",
+        "invalid": "InvalidSize",
+        "buggy": "",
+    }
+    assert report.exit == 70
+
+
+def test_what_cannot_be_read_costs_itself() -> None:
+    world = fleet("abc")
+    world.sync()
+    world.spoil("b")
+    report = world.sync()
+    assert results(report) == {"a": "unchanged", "b": "failed", "c": "unchanged"}
+    assert (report.outcomes[1].reason, world.verbs("b"), report.exit) == ("Unread", [], 1)
+
+
+def test_an_odd_status_costs_nobody_anything() -> None:
+    world = fleet("abc")
+    odd = [condition("Stalled", "True", "x") | {"reason": ["x"]}, condition("Ready", "True", "x") | {"reason": [1]}, 5]
+    world.set_status("a", {"conditions": odd, "deployment": [], "nodes": 5})
+    world.set_status("b", "text")
+    world.set_status("c", [])
+    assert world.sync(Policy(interval=timedelta(seconds=10))).exit == 0
+    assert {world.reason(name) for name in "abc"} == {"Progressing"}
+
+
+def test_a_function_of_the_users_that_raises_while_acting_costs_one() -> None:
+    world = fleet("ab")
+    world.deploy("a")
+    calls: list[str] = []
+
+    def desired(one: Takara) -> Json:
+        calls.append(one.key.name)
+        if calls.count("a") == 2:
+            raise ZeroDivisionError
+        return deployment_for(one)
+
+    report = world.sync(Policy(desired=desired))
+    assert (results(report), report.exit) == ({"a": "failed", "b": "created"}, 70)
+    assert [outcome.bug for outcome in report.outcomes] == [True, False]
+    assert world.reason("a") == ""
+
+
+def test_a_failed_look_up_is_no_absence() -> None:
+    world = fleet("ab")
+    world.pause("a")
+    world.instead("get deployment", failure(503))
+    report = world.sync()
+    assert results(report) == {"a": "failed", "b": "created"}
+    assert (set(world.verbs("a")), report.exit) == ({"get deployment"}, 1)

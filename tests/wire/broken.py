@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.wire.answers import Answer
-    from tests.wire.sick import SickServer
+    from tests.wire.cells import FaultyServer
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -67,25 +67,25 @@ _LATE: dict[str, Answer] = {
 }
 
 
-def _instead(greet: Callable[..., None]) -> Callable[[SickServer], None]:
+def _instead(greet: Callable[..., None]) -> Callable[[FaultyServer], None]:
     """From then on, this in place of each handshake."""
 
-    def turn(server: SickServer) -> None:
+    def turn(server: FaultyServer) -> None:
         server.instead = greet
 
     return turn
 
 
-def _shown(name: str) -> Callable[[SickServer], None]:
+def _shown(name: str) -> Callable[[FaultyServer], None]:
     """From then on, this certificate."""
 
-    def turn(server: SickServer) -> None:
+    def turn(server: FaultyServer) -> None:
         server.tls = server.certificates[name]
 
     return turn
 
 
-def _tunnel(answer: Answer) -> Callable[[SickServer], None]:
+def _tunnel(answer: Answer) -> Callable[[FaultyServer], None]:
     """From then on, this answer of the proxy's own where a tunnel is asked for."""
     return lambda server: server.on("*", answer, method="CONNECT")
 
@@ -101,10 +101,13 @@ _TURNS: dict[str, Fault] = {
     "closed in place of a handshake": Fault(reset, turn=_instead(greeting(b"")), wire="tls"),
     "an expired certificate": Fault(reset, "stopped", turn=_shown("expired"), wire="tls"),
     "the certificate of another server": Fault(reset, "stopped", turn=_shown("elsewhere"), wire="tls"),
-    "nobody listens any more": Fault(reset, turn=lambda server: server.vanish()),
+    "nobody listens any more": Fault(reset, "late", turn=lambda server: server.vanish()),
     "the proxy asks for a password": Fault(reset, turn=_tunnel(html(407)), wire="proxy"),
     "the proxy finds no server": Fault(reset, turn=_tunnel(html(502)), wire="proxy"),
     "the proxy answers the tunnel itself": Fault(reset, turn=_tunnel(html(200)), wire="proxy"),
+    "the proxy answers the tunnel with a byte now and then": Fault(
+        reset, "late", turn=_tunnel(drip(STATUS_LINE)), wire="proxy"
+    ),
 }
 
 _STORMS: dict[str, Answer] = {

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tests.support.command import run
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.wire.server import FaultServer
 
 TOKEN = "s3cr3t-t0k3n-0123456789"  # noqa: S105 - opens nothing
@@ -62,6 +66,14 @@ class Ended:
         return loaded
 
 
+def checked(ended: Ended, args: str) -> Ended:
+    """Whatever went wrong: no secret, no bug, no broken log line."""
+    assert TOKEN not in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr, ended.stderr
+    assert ended.code == USAGE or "text" in args or ended.log is not None  # every line was parsed
+    return ended
+
+
 class Command:
     """takara-sync with an environment of its own; HOME is an empty folder."""
 
@@ -69,25 +81,28 @@ class Command:
         self.home = home
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": ""}
 
-    def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        return subprocess.Popen([*MODULE, *args], env=self.env | env, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen([*MODULE, *args], env=self.env | dict(env or {}), stdout=pipe, stderr=pipe, text=True)
 
-    def run(self, *args: str, **env: str) -> Ended:
-        return self.end(self.start(*args, **env))
+    def run(self, *args: str, patience: float = 30, env: Mapping[str, str] | None = None) -> Ended:
+        return self.end(self.start(*args, env=env), patience)
 
     def end(self, process: subprocess.Popen[str], seconds: float = 30) -> Ended:
-        """What it said until it ended by itself. Whatever went wrong: no secret, no bug, no broken log line."""
+        """What it wrote until it ended by itself; see `checked`."""
         try:
             stdout, stderr = process.communicate(timeout=seconds)
         finally:
             process.kill()
-        ended = Ended(process.returncode, stdout or "", stderr)
-        assert TOKEN not in ended.stdout + stderr
-        assert "Traceback" not in ended.stdout + stderr
-        assert ended.code == USAGE or "text" in str(process.args) or ended.log is not None  # every line was parsed
-        return ended
+        return checked(Ended(process.returncode, stdout or "", stderr), str(process.args))
 
     def once(self, config: Path, *args: str, **env: str) -> Ended:
         """`once` with a JSON report, quick timeouts and the most talkative log."""
-        return self.run("once", "--kubeconfig", str(config), "-o", "json", *QUICK, *args, **env)
+        return self.run("once", "--kubeconfig", str(config), "-o", "json", *QUICK, *args, env=env)
+
+
+class Called(Command):
+    """takara-sync called in this process, one at a time: where the process is not the subject."""
+
+    def run(self, *args: str, patience: float = 30, env: Mapping[str, str] | None = None) -> Ended:  # noqa: ARG002 - nobody could end it
+        return checked(Ended(*run(*args, env=self.env | dict(env or {}))), str(args))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import tenacity
 
-from takara_sync.kube import api as api_module
 from takara_sync.kube.api import Api
+from tests.wire import forked
 from tests.wire.certificates import Certificates
-from tests.wire.command import Command, kubeconfig
+from tests.wire.command import Called, Command, kubeconfig
+from tests.wire.fleet import fleet
 from tests.wire.server import FaultServer
 
 if TYPE_CHECKING:
@@ -31,6 +31,12 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return Certificates(tmp_path_factory.mktemp("certificates"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _fleet_of_the_right_program() -> None:
+    """Make the fleet, which is cached, before a test puts a bug in the place of the program."""
+    fleet()
+
+
 @pytest.fixture
 def server() -> Iterator[FaultServer]:
     with FaultServer() as server:
@@ -45,8 +51,8 @@ def tls_server(certificates: Certificates) -> Iterator[FaultServer]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No backoff between tries; a Retry-After is waited for all the same."""
-    monkeypatch.setattr(api_module, "_BACKOFF", tenacity.wait_none())
+    """See `forked.hasty`."""
+    forked.hasty(monkeypatch.setattr)
 
 
 @pytest.fixture
@@ -69,7 +75,8 @@ def api(server: FaultServer, connect: Callable[..., Api]) -> Api:
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Command:
+def command(tmp_path: Path, hasty: None) -> Command:  # noqa: ARG001 - it is in force
+    """`run` and `once` call the command in this process, `start` starts one."""
     home = tmp_path / "home"
     home.mkdir()
-    return Command(home)
+    return Called(home)

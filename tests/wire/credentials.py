@@ -32,7 +32,9 @@ def only(token: str) -> Callable[[Wire], None]:
 
 def plugin(code: str) -> dict[str, Any]:
     """A user whose credentials are printed by a Python program."""
-    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": ["-c", code]}}
+    version = "client.authentication.k8s.io/v1"
+    said = {"apiVersion": version, "interactiveMode": "Never", "command": sys.executable, "args": ["-c", code]}
+    return {"exec": said}
 
 
 def printing(token: str, *, first: str = "") -> str:

@@ -7,18 +7,14 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from takara_sync.kube.answers import Answer as Answered
-from takara_sync.kube.answers import Request as Asking
-from takara_sync.kube.answers import judge
-from takara_sync.kube.cluster import KubeCluster
 from takara_sync.simulator import Controllers, Request, Store
 from takara_sync.sync import sync_once
 from tests.server import Answer
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
+from tests.support.takaras import takara
+from tests.support.transport import in_process
+from tests.world import GO_OPERATOR, World, as_the_go_operator
 
 if TYPE_CHECKING:
-    from takara_sync.cluster import Deadline
-    from takara_sync.kube.api import Api
     from takara_sync.report import Report
     from tests.server import Server
 
@@ -35,7 +31,7 @@ RESULTS = {
 
 
 class Behind:
-    """A store as it is behind the wire: for World, and as an Api that nothing can happen to."""
+    """A store as it is behind the wire: for World, and for passes that nothing can happen to."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -51,15 +47,9 @@ class Behind:
         found = self.store.handle(Request(method, path, pairs, headers, raw))
         return Answer(found.status, json.loads(found.body), found.headers)
 
-    def send(self, request: Asking, _deadline: Deadline) -> bytes:
-        headers = {"content-type": request.content_type, "accept": request.accept}
-        raw = b"" if request.body is None else json.dumps(request.body).encode()
-        found = self.store.handle(Request(request.method, request.path, dict(request.query), headers, raw))
-        return judge(request, Answered(found.status, found.headers, found.body))
-
     def sync(self) -> Report:
         """A pass without a wire."""
-        return sync_once(KubeCluster(cast("Api", self)), workers=1)
+        return sync_once(in_process(self.store.handle), workers=1)
 
 
 def fleet() -> Store:
@@ -79,7 +69,7 @@ def _fleet() -> Store:
     for _ in range(3):
         report = behind.sync()
         controllers.settle()
-    assert not any(outcome.told for outcome in report.outcomes), report
+    assert not any(outcome.status_written for outcome in report.outcomes), report
     old, _ = world.create(takara("old", 2), takara("fresh", 2))
     world.post_deployment(as_the_go_operator(old, 2), GO_OPERATOR)
     controllers.settle()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from takara_sync.simulator import Answer, Request, Store
+from tests.support.takaras import takara
 from tests.wire.asked import Asked
 
 if TYPE_CHECKING:
@@ -142,13 +143,15 @@ class FaultServer:
             return [r for r in self.requests if fnmatchcase(r.path, path) and fnmatchcase(r.method, method)]
 
     def create_takaras(self, *names: str, size: int = 2, namespace: str = "default") -> None:
-        """Takaras on the server, made behind the wire."""
-        path = f"/apis/maho.takara.org/v1alpha1/namespaces/{namespace}/takaras"
+        """Takaras on the server, made behind the wire, and their namespace where there is none."""
+        self._post("/api/v1/namespaces", {"metadata": {"name": namespace}})
         for name in names:
-            body = {"apiVersion": "maho.takara.org/v1alpha1", "kind": "Takara", "metadata": {"name": name}}
-            raw = json.dumps(body | {"spec": {"size": size}}).encode()
-            answer = self.store.handle(Request("POST", path, {}, {"content-type": "application/json"}, raw))
-            assert answer.status == 201, answer.body
+            self._post(f"/apis/maho.takara.org/v1alpha1/namespaces/{namespace}/takaras", takara(name, size))
+
+    def _post(self, path: str, body: object) -> None:
+        raw = json.dumps(body).encode()
+        answer = self.store.handle(Request("POST", path, {}, {"content-type": "application/json"}, raw))
+        assert answer.status in (201, 409), answer.body
 
     @property
     def writes(self) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from takara_sync.cluster import Deadline
+from takara_sync.deadline import Deadline
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.answers import Request
 from takara_sync.kube.api import Api
-from takara_sync.kube.credentials import connector
+from takara_sync.kube.connection import Connection
+from takara_sync.kube.response import Request
 from tests.wire.answers import good
 from tests.wire.command import TOKEN, kubeconfig
 from tests.wire.credentials import BROKEN, broken, in_pod, only, plugin, printing
@@ -18,13 +19,14 @@ from tests.wire.credentials import BROKEN, broken, in_pod, only, plugin, printin
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.wire.certificates import Certificates
     from tests.wire.server import FaultServer
 
 GET = Request("GET", "/x")
 
 
 @pytest.fixture
-def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, certificates: Certificates) -> dict[str, Path]:
     """Credentials in all four places, each for a server of its own."""
     places = {}
     for place in ("flag", "env", "home/.kube"):
@@ -34,29 +36,33 @@ def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Pat
     home = places["home/.kube"].rename(tmp_path / "home/.kube/config")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("KUBECONFIG", str(places["env"]))
-    in_pod(tmp_path, monkeypatch, "10.0.0.1:443", ca=__file__)
+    in_pod(tmp_path, monkeypatch, "10.0.0.1:443", certificates.authority)
     return places | {"home": home}
 
 
+def host(kubeconfig: str | None = None, context: str | None = None) -> str:
+    found: str = Connection(kubeconfig, context).client().configuration.host
+    return found
+
+
 def test_the_order_of_the_places(everywhere: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    flag = str(everywhere["flag"])
-    found = [connector(flag)().configuration.host, connector()().configuration.host]
+    found = [host(str(everywhere["flag"])), host()]
     monkeypatch.delenv("KUBECONFIG")
-    found += [connector()().configuration.host, connector(None, "here")().configuration.host]
-    monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
-    found.append(connector()().configuration.host)
+    found += [host(), host(None, "here")]
+    everywhere["home"].unlink()
+    found.append(host())
     assert found == [
         "http://flag.example.invalid",
         "http://env.example.invalid",
-        "https://10.0.0.1:443",
-        "http://home.example.invalid",  # a context is one of a kubeconfig
         "http://home.example.invalid",
+        "http://home.example.invalid",  # a context is one of a kubeconfig
+        "https://10.0.0.1:443",
     ]
 
 
 def test_the_log_says_which_was_used(everywhere: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "takara_sync")
-    connector()()
+    Connection()
     assert str(everywhere["env"]) in caplog.text
     assert "http://env.example.invalid" in caplog.text
 
@@ -67,7 +73,7 @@ def test_several_kubeconfigs_in_the_variable_are_merged(
     first = tmp_path / "context-only"
     first.write_text("current-context: here\n")
     monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'absent'}:{first}:{everywhere['env']}")
-    assert connector()().configuration.host == "http://env.example.invalid"
+    assert host() == "http://env.example.invalid"
 
 
 def test_a_relative_token_file_belongs_to_its_kubeconfig(
@@ -81,11 +87,21 @@ def test_a_relative_token_file_belongs_to_its_kubeconfig(
     api.close()
 
 
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    """As by --kubeconfig <(...) of a shell."""
+    text = kubeconfig(tmp_path, "https://piped").read_bytes()
+    reading, writing = os.pipe()
+    os.write(writing, text)
+    os.close(writing)
+    assert host(f"/dev/fd/{reading}") == "https://piped"
+    os.close(reading)
+
+
 def test_loading_changes_no_default_of_the_client(tmp_path: Path, server: FaultServer) -> None:
     from kubernetes.client import Configuration  # noqa: PLC0415 - as the product does: it is heavy
 
     before = Configuration().host
-    connector(str(kubeconfig(tmp_path, server)))()
+    Connection(str(kubeconfig(tmp_path, server)))
     assert (Configuration().host, Configuration().api_key) == (before, {})
 
 
@@ -116,7 +132,7 @@ def test_a_plugin_without_credentials_is_no_anonymous_request(tmp_path: Path, se
     user = plugin(PLUGINS.get(name, ""))
     if name == "is missing":
         user["exec"]["command"] = "no-such-plugin"
-    with pytest.raises(ConfigurationError, match=r"exec plugin .* Run its command by hand"):
+    with pytest.raises(ConfigurationError, match=r"exec plugin .* by hand"):
         Api.connect(str(kubeconfig(tmp_path, server, user)))
     assert server.requests == []
 

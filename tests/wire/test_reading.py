@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from takara_sync.errors import Changed, ObjectError, Unreadable
+from takara_sync.deadline import Deadline
+from takara_sync.errors import Conflict, ObjectError, Unreadable
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.objects import Key
 from tests.wire.answers import good, html, page, status
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/takaras"
 DEPLOYMENTS = "/apis/apps/v1/deployments"
+FOREVER = Deadline()
 EXPIRED = status(410, "Expired", "The provided continue parameter is too old")
 
 
-def takara(name: str, **more: Any) -> dict[str, Any]:
+def item_of(name: str, **more: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "ns", "uid": name}, "spec": {"size": 1}} | more
 
 
 def names(cluster: KubeCluster) -> list[str]:
-    return [one.metadata.name for one in cluster.takaras().items]
+    return [one.metadata.name for one in cluster.takaras(FOREVER).items]
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def cluster(api: Api) -> KubeCluster:
 
 
 def test_every_page_is_followed(cluster: KubeCluster, server: FaultServer) -> None:
-    first, second = page("TakaraList", takara("a"), following="t1&="), page("TakaraList", following="t2")
-    server.on(TAKARAS, first, second, page("TakaraList", takara("b")))
+    first, second = page("TakaraList", item_of("a"), following="t1&="), page("TakaraList", following="t2")
+    server.on(TAKARAS, first, second, page("TakaraList", item_of("b")))
     assert names(cluster) == ["a", "b"]
     assert [(one.query["limit"], one.query.get("continue")) for one in server.requests] == [
         ("500", None),
@@ -47,64 +49,64 @@ def test_every_page_is_followed(cluster: KubeCluster, server: FaultServer) -> No
 
 @pytest.mark.parametrize("tokens", ["aa", "aba"])
 def test_the_same_token_twice_is_an_error(cluster: KubeCluster, server: FaultServer, tokens: str) -> None:
-    server.on(TAKARAS, *(page("TakaraList", takara("x"), following=token) for token in tokens))
+    server.on(TAKARAS, *(page("TakaraList", item_of("x"), following=token) for token in tokens))
     with pytest.raises(Unreadable, match="same continue token twice"):
-        cluster.takaras()
+        cluster.takaras(FOREVER)
     assert len(server.requests) == len(tokens)
 
 
 def test_an_expired_token_starts_the_list_again_without_mixing(cluster: KubeCluster, server: FaultServer) -> None:
-    old, new = page("TakaraList", takara("old"), takara("both"), following="t"), page("TakaraList", takara("both"))
+    old, new = page("TakaraList", item_of("old"), item_of("both"), following="t"), page("TakaraList", item_of("both"))
     server.on(TAKARAS, old, EXPIRED, new)
     assert names(cluster) == ["both"]
     assert [one.query.get("continue") for one in server.requests] == [None, "t", None]
 
 
 def test_a_list_that_expires_again_and_again_is_given_up(cluster: KubeCluster, server: FaultServer) -> None:
-    server.on(TAKARAS, *[page("TakaraList", takara("old"), following="t"), EXPIRED] * 20)
+    server.on(TAKARAS, *[page("TakaraList", item_of("old"), following="t"), EXPIRED] * 20)
     with pytest.raises(Unreadable, match="410"):
-        cluster.takaras()
+        cluster.takaras(FOREVER)
     assert 4 <= len(server.requests) <= 10
 
 
 def test_no_items_are_null(cluster: KubeCluster, server: FaultServer) -> None:
     server.on("/api/v1/pods", good({"kind": "PartialObjectMetadataList", "metadata": {}, "items": None}))
-    assert cluster.pods().items == ()
+    assert cluster.pods(FOREVER).items == ()
 
 
 # ------------------------------------------------------------------ one bad apple
 
 
 MALFORMED: dict[str, Any] = {
-    "labels are a list": takara("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": ["a"]}),
-    "a label is null": takara("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": {"a": None}}),
-    "generation is a text": takara("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "generation": "1"}),
-    "no uid": takara("bad", metadata={"name": "bad", "namespace": "ns"}),
+    "labels are a list": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": ["a"]}),
+    "a label is null": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": {"a": None}}),
+    "generation is a text": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "generation": "1"}),
+    "no uid": item_of("bad", metadata={"name": "bad", "namespace": "ns"}),
 }
 
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_item_costs_itself(cluster: KubeCluster, server: FaultServer, name: str) -> None:
-    server.on(TAKARAS, page("TakaraList", takara("a"), MALFORMED[name], takara("z")))
-    found = cluster.takaras()
+    server.on(TAKARAS, page("TakaraList", item_of("a"), MALFORMED[name], item_of("z")))
+    found = cluster.takaras(FOREVER)
     assert [one.metadata.name for one in found.items] == ["a", "z"]
     assert list(found.unread) == [Key("ns", "bad")]
 
 
 @pytest.mark.parametrize("item", [None, "text", 7, [], {}, {"metadata": None}, {"metadata": {"name": None}}])
 def test_an_item_that_is_no_object_costs_itself(cluster: KubeCluster, server: FaultServer, item: Any) -> None:
-    server.on(TAKARAS, page("TakaraList", takara("a"), item))
-    found = cluster.takaras()
+    server.on(TAKARAS, page("TakaraList", item_of("a"), item))
+    found = cluster.takaras(FOREVER)
     assert [one.metadata.name for one in found.items] == ["a"]
     assert len(found.unread) == 1
 
 
 def test_a_deeply_nested_item_costs_itself(cluster: KubeCluster, server: FaultServer) -> None:
     """The API server takes a template of any depth, and who may write a Takara must not stop all the others."""
-    bad = json.dumps(takara("bad", spec={"size": 1, "template": "DEEP"})).replace('"DEEP"', "[" * 3000 + "]" * 3000)
-    body = json.dumps({"kind": "TakaraList", "items": [takara("a"), "BAD"]}).replace('"BAD"', bad)
+    bad = json.dumps(item_of("bad", spec={"size": 1, "template": "DEEP"})).replace('"DEEP"', "[" * 3000 + "]" * 3000)
+    body = json.dumps({"kind": "TakaraList", "items": [item_of("a"), "BAD"]}).replace('"BAD"', bad)
     server.on(TAKARAS, good(body.encode()))
-    found = cluster.takaras()
+    found = cluster.takaras(FOREVER)
     assert [one.metadata.name for one in found.items] == ["a"]
     assert len(found.unread) == 1
 
@@ -122,20 +124,20 @@ STRANGE = {
 def test_a_list_of_something_else_is_unreadable(cluster: KubeCluster, server: FaultServer, name: str) -> None:
     server.on(TAKARAS, STRANGE[name])
     with pytest.raises(Unreadable):
-        cluster.takaras()
+        cluster.takaras(FOREVER)
     assert len(server.requests) == 1
 
 
 def test_a_missing_crd_is_named_with_the_way_out(cluster: KubeCluster, server: FaultServer) -> None:
     server.on(TAKARAS, good(b"404 page not found", 404))
     with pytest.raises(Unreadable, match=r"does not serve Takaras .* Install the CRD"):
-        cluster.takaras()
+        cluster.takaras(FOREVER)
 
 
 def test_a_forbidden_list_names_verb_resource_and_namespace(api: Api, server: FaultServer) -> None:
     server.on("*", status(403, "Forbidden", 'User "u" cannot list resource "takaras" in the namespace "ns"'))
     with pytest.raises(Unreadable, match=r'list takaras in namespace ns: .*cannot list resource "takaras"'):
-        KubeCluster(api, namespaces=["ns"]).takaras()
+        KubeCluster(api, namespaces=["ns"]).takaras(FOREVER)
 
 
 # ------------------------------------------------------------------ scope, single objects, writes
@@ -144,7 +146,7 @@ def test_a_forbidden_list_names_verb_resource_and_namespace(api: Api, server: Fa
 def test_named_namespaces_are_asked_one_by_one_and_once(api: Api, server: FaultServer) -> None:
     cluster = KubeCluster(api, namespaces=["b", "a", "b"], selector="tier in (x,y)")
     for each in (cluster.deployments, cluster.takaras, cluster.pods):
-        each()
+        each(FOREVER)
     assert [one.path for one in server.requests] == [
         f"/{base}/namespaces/{namespace}/{plural}"
         for base, plural in (("apis/apps/v1", "deployments"), (TAKARAS[1:-8], "takaras"), ("api/v1", "pods"))
@@ -155,7 +157,7 @@ def test_named_namespaces_are_asked_one_by_one_and_once(api: Api, server: FaultS
 
 
 def test_pods_are_asked_for_as_metadata_and_without_those_that_ended(cluster: KubeCluster, server: FaultServer) -> None:
-    cluster.pods()
+    cluster.pods(FOREVER)
     (asked,) = server.requests
     assert asked.headers["accept"].startswith("application/json;as=PartialObjectMetadataList;")
     assert asked.query["fieldSelector"] == "status.phase!=Failed,status.phase!=Succeeded"
@@ -164,15 +166,15 @@ def test_pods_are_asked_for_as_metadata_and_without_those_that_ended(cluster: Ku
 def test_one_object_absent_malformed_or_of_another_kind(cluster: KubeCluster, server: FaultServer) -> None:
     key = Key("ns", "x")
     server.on("*/deployments/x", status(404, "NotFound"), good({"kind": "Deployment", "metadata": {}}), html())
-    assert cluster.deployment(key) is None
+    assert cluster.deployment(key, FOREVER) is None
     with pytest.raises(ObjectError, match="malformed"):
-        cluster.deployment(key)
+        cluster.deployment(key, FOREVER)
     with pytest.raises(Unreadable):
-        cluster.deployment(key)
+        cluster.deployment(key, FOREVER)
 
 
 def test_a_write_whose_version_is_forgotten_is_decided_again(cluster: KubeCluster, server: FaultServer) -> None:
     server.on(f"{DEPLOYMENTS}*", EXPIRED)
     server.on("*/deployments/x", EXPIRED)
-    with pytest.raises(Changed):
-        cluster.create({"metadata": {"namespace": "ns", "name": "x"}, "spec": {}})
+    with pytest.raises(Conflict):
+        cluster.create({"metadata": {"namespace": "ns", "name": "x"}, "spec": {}}, FOREVER)

@@ -1,39 +1,117 @@
-"""Tests of the tests: a bug of each kind is seeded into the command, and the cell that is meant for it sees it."""
+"""Tests of the tests: a bug that clients have is seeded into the command, and the cell meant for it finds it."""
 
 from __future__ import annotations
 
+import logging
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
-from tests.wire import bugs
+from takara_sync import reconcile
+from takara_sync.errors import NotFound, Retryable, Unreadable
+from takara_sync.kube import api, client, decode, response, transport
+from takara_sync.kube.cluster import KubeCluster
+from takara_sync.objects import Deployment, Listing, ObjectMeta
+from tests.wire.cells import HURRIED, Cell, run
+from tests.wire.command import Called
 from tests.wire.forked import Forked, hasty
 from tests.wire.holds import problems
-from tests.wire.sick import HURRIED, Cell, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SEEN: list[tuple[Callable[[], None], Cell, str]] = [
-    (bugs.retries_for_ever, Cell("503", "create"), "instead of 4"),
-    (bugs.retries_for_ever, Cell("a storm of 5xx", "takaras"), "after the fault began"),
-    (bugs.takes_a_failed_list_for_an_empty_one, Cell("403", "takaras"), "ended with 0"),
-    (bugs.takes_a_failed_list_for_an_empty_one, Cell("503", "deployments"), "wrote"),
-    (bugs.takes_a_failed_list_for_an_empty_one, Cell("HTML with 200", "more pods"), "wrote"),
-    (bugs.takes_the_first_page_for_all, Cell("503", "look-up"), "whom it names"),
-    (bugs.reports_success_for_a_lost_answer, Cell("cut inside the body", "create"), "fresh: created"),
-    (bugs.reports_success_for_a_lost_answer, Cell("reset behind the headers", "apply"), "drifted: updated"),
-    (bugs.takes_any_answer_to_a_status_for_a_success, Cell("HTML with 200", "status"), "its status was not written"),
-    (bugs.believes_a_404_of_a_proxy, Cell("a proxy's 404", "takara again"), "old: skipped"),
-    (bugs.believes_a_404_of_a_proxy, Cell("a proxy's 404", "apply"), "drifted: skipped"),
-    (bugs.tells_nobody_of_a_failure, Cell("403", "apply"), "drifted: skipped"),
+    Bug = Callable[[pytest.MonkeyPatch], None]
+
+
+def tries_for_ever(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(reconcile, "TRIES", 10**9)
+    patch.setattr(api.Api.send, "__kwdefaults__", {"tries": 10**9})
+
+
+def takes_a_failed_list_for_an_empty_one(patch: pytest.MonkeyPatch) -> None:
+    whole = KubeCluster._lists
+
+    def lists(*args: Any, **options: Any) -> Any:
+        try:
+            return whole(*args, **options)
+        except Unreadable:
+            return Listing((), {})
+
+    patch.setattr(KubeCluster, "_lists", lists)
+
+
+def takes_the_first_page_for_all(patch: pytest.MonkeyPatch) -> None:
+    page = decode.page
+    patch.setattr(decode, "page", lambda body, kinds: (page(body, kinds)[0], ""))
+
+
+def reports_success_for_a_lost_response(patch: pytest.MonkeyPatch) -> None:
+    sent = KubeCluster._patch_deployment
+
+    def send(self: KubeCluster, key: Any, body: Any, *args: Any) -> Any:
+        try:
+            return sent(self, key, body, *args)
+        except Retryable:
+            spec = msgspec.Raw(msgspec.json.encode(body["spec"]))
+            return Deployment(ObjectMeta(key.name, key.namespace, body["metadata"].get("uid", "uid"), "9999"), spec)
+
+    patch.setattr(KubeCluster, "_patch_deployment", send)
+
+
+def takes_any_response_to_a_status_for_a_success(patch: pytest.MonkeyPatch) -> None:
+    single = decode.single
+
+    def lenient(body: bytes, kind: Any, key: Any) -> Any:
+        return single(body, kind, key) if kind is Deployment or body[:1] == b"{" else None
+
+    patch.setattr(decode, "single", lenient)
+
+
+def believes_a_404_of_a_proxy(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(response, "ApiNotServed", NotFound)
+
+
+def logs_a_change_twice(patch: pytest.MonkeyPatch) -> None:
+    changed = reconcile.Reconciler._changed
+    patch.setattr(reconcile.Reconciler, "_changed", lambda *args: [changed(*args) for _ in range(2)])
+
+
+def logs_the_headers(patch: pytest.MonkeyPatch) -> None:
+    secret = transport._secret
+
+    def shown(headers: Any) -> str:
+        logging.getLogger("takara_sync").debug("%s", headers)
+        return secret(headers)
+
+    patch.setattr(transport, "_secret", shown)
+
+
+def writes_text_into_the_log(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(api, "_log_retry", lambda _: logging.getLogger().handlers[0].stream.write("retrying...\n"))  # type: ignore[attr-defined]
+
+
+def ends_in_a_traceback(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(KubeCluster, "_get", lambda *_: int("no number"))
+
+
+FOUND: list[tuple[Bug, Cell, str]] = [
+    (tries_for_ever, Cell("503", "create"), "instead of 5"),
+    (tries_for_ever, Cell("a storm of 5xx", "takaras"), "after the fault began"),
+    (takes_a_failed_list_for_an_empty_one, Cell("403", "takaras"), "ended with 0"),
+    (takes_a_failed_list_for_an_empty_one, Cell("503", "deployments"), "wrote"),
+    (takes_the_first_page_for_all, Cell("503", "look-up"), "whom it names"),
+    (reports_success_for_a_lost_response, Cell("cut inside the body", "create"), "fresh: created"),
+    (takes_any_response_to_a_status_for_a_success, Cell("HTML with 200", "status"), "its status was not written"),
+    (believes_a_404_of_a_proxy, Cell("a proxy's 404", "create"), "fresh: skipped"),
+    (logs_a_change_twice, Cell("503", "apply"), "the log of changes"),
 ]
-BROKEN_OUTPUT: list[tuple[Callable[[], None], Cell]] = [
-    (bugs.prints_the_headers, Cell("503", "takaras")),
-    (bugs.prints_to_the_log_as_it_likes, Cell("503", "takaras")),
-    (bugs.ends_in_a_traceback, Cell("503", "pods")),
+BROKEN_OUTPUT: list[tuple[Bug, Cell]] = [
+    (logs_the_headers, Cell("503", "takaras")),
+    (writes_text_into_the_log, Cell("503", "takaras")),
+    (ends_in_a_traceback, Cell("503", "pods")),
 ]
 
 
@@ -41,22 +119,29 @@ def name_of(case: object) -> str:
     return getattr(case, "__name__", str(case)).replace("_", " ")
 
 
-@pytest.mark.parametrize(("bug", "cell", "words"), SEEN, ids=name_of)
-def test_a_bug_is_seen(tmp_path: Path, bug: Callable[[], None], cell: Cell, words: str) -> None:
-    (tmp_path / "well").mkdir()
-    assert problems(run(cell, Forked(tmp_path / "well", hasty), tmp_path, {}), exact=True) == []
-    found = problems(run(cell, Forked(tmp_path, bug), tmp_path, {}, HURRIED), exact=True)
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(("bug", "cell", "words"), FOUND, ids=name_of)
+def test_a_bug_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: Bug, cell: Cell, words: str) -> None:
+    bug(monkeypatch)
+    found = problems(run(cell, Called(tmp_path), tmp_path, {}, HURRIED), exact=True)
     assert any(words in each for each in found), found
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(("bug", "cell"), BROKEN_OUTPUT, ids=name_of)
-def test_an_output_that_must_not_be_is_seen(tmp_path: Path, bug: Callable[[], None], cell: Cell) -> None:
+def test_a_broken_output_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: Bug, cell: Cell) -> None:
+    bug(monkeypatch)
     with pytest.raises((AssertionError, ValueError)):
-        run(cell, Forked(tmp_path, bug), tmp_path, {})
+        run(cell, Called(tmp_path), tmp_path, {})
 
 
-def test_a_process_that_does_not_end_by_itself_is_seen(tmp_path: Path) -> None:
-    """A watchdog that does not bite; a byte now and then is never too slow for a socket's own timeout."""
+def has_no_time_limit_but_the_sockets() -> None:
+    hasty()
+    setattr(client, "timed", lambda _: None)  # noqa: B010 - a name that is no export
+
+
+def test_a_process_that_does_not_end_by_itself_is_found(tmp_path: Path) -> None:
+    """A byte now and then is never too slow for a socket's own timeout."""
     cell = Cell("a byte now and then of a header", "create")
     with pytest.raises(subprocess.TimeoutExpired):
-        run(cell, Forked(tmp_path, bugs.waits_for_ever), tmp_path, {}, patience=4)
+        run(cell, Forked(tmp_path, has_no_time_limit_but_the_sockets), tmp_path, {}, patience=4)

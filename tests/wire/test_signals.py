@@ -111,12 +111,3 @@ def test_a_loop_lives_through_failed_passes(command: Command, server: FaultServe
     process.send_signal(signal.SIGTERM)
     command.end(process, 10)
     assert codes == [3, 3, 3, 0, 0]
-
-
-def test_once_is_one_pass_also_where_an_interval_is_configured(
-    command: Command, server: FaultServer, config: Path
-) -> None:
-    process = command.start("once", "--kubeconfig", str(config), *LONG, TAKARA_SYNC_INTERVAL="60")
-    ended = command.end(process, 10)
-    assert ended.code == 0
-    assert len(server.asked("*/pods")) == 1

@@ -10,9 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.cluster import Deadline
-from takara_sync.errors import Changed, Refused, Rejected, TakaraSyncError, Unauthorized, Unavailable, Vanished
-from takara_sync.kube.answers import APPLY, JSON_PATCH, Expired, NotServed, Request, retry_after
+from takara_sync.deadline import Deadline
+from takara_sync.errors import (
+    ApiNotServed,
+    Conflict,
+    InternalError,
+    NotFound,
+    Rejected,
+    Retryable,
+    TakaraSyncError,
+    Unauthorized,
+)
+from takara_sync.kube.response import APPLY, JSON_PATCH, Expired, Request, retry_after
 from tests.wire.answers import good, html, status
 
 if TYPE_CHECKING:
@@ -27,11 +36,11 @@ AN_APPLY = Request("PATCH", "/x", body={}, content_type=APPLY)
 REFUSED = (300, 301, 302, 303, 304, 305, 307, 308, 400, 402, 403, 405, 406, 411, 412, 413, 414, 415, 418, 422, 423, 431)
 AGAIN = (408, 429, 500, 502, 503, 504, 505, 507, 511, 599)
 TABLE: list[tuple[int, type[TakaraSyncError], int]] = [
-    *((code, Refused, 1) for code in (*REFUSED, 501)),
-    *((code, Unavailable, 4) for code in AGAIN),
-    (401, Unauthorized, 2),
-    (404, NotServed, 1),
-    (409, Changed, 1),
+    *((code, Rejected, 1) for code in (*REFUSED, 501)),
+    *((code, Retryable, 4) for code in AGAIN),
+    (401, Unauthorized, 1),
+    (404, ApiNotServed, 1),
+    (409, Conflict, 1),
     (410, Expired, 1),
 ]
 
@@ -59,19 +68,19 @@ UID = {"reason": "FieldValueInvalid", "field": "metadata.uid", "message": "immut
 OTHER = {"reason": "FieldValueInvalid", "field": "spec.size", "message": "too small"}
 ENDING = {"reason": "NamespaceTerminating", "message": "being terminated"}
 CASES: dict[str, tuple[Request, Answer, type[TakaraSyncError], int]] = {
-    "gone": (GET, status(404, "NotFound"), Vanished, 1),
-    "a proxy's 404": (GET, html(404), NotServed, 1),
-    "namespace terminating": (AN_APPLY, status(403, "Forbidden", causes=[ENDING]), Vanished, 1),
-    "forbidden": (AN_APPLY, status(403, "Forbidden", causes=[OTHER]), Refused, 1),
-    "another uid": (AN_APPLY, status(422, "Invalid", causes=[OTHER, UID]), Changed, 1),
-    "schema": (AN_APPLY, status(422, "Invalid", causes=[OTHER]), Refused, 1),
-    "failed test": (PATCH, status(422, "Invalid"), Changed, 1),
-    "patch against the schema": (PATCH, status(422, "Invalid", causes=[OTHER]), Refused, 1),
-    "422 without causes, no patch": (AN_APPLY, status(422, "Invalid"), Refused, 1),
-    "malformed template": (AN_APPLY, status(500, message=".spec.template: wrong"), Rejected, 2),
-    "webhook down": (AN_APPLY, status(500, "InternalError"), Unavailable, 4),
-    "bare 500 elsewhere": (PATCH, status(500), Unavailable, 4),
-    "a proxy's 500": (AN_APPLY, html(500), Unavailable, 4),
+    "gone": (GET, status(404, "NotFound"), NotFound, 1),
+    "a proxy's 404": (GET, html(404), ApiNotServed, 1),
+    "namespace terminating": (AN_APPLY, status(403, "Forbidden", causes=[ENDING]), NotFound, 1),
+    "forbidden": (AN_APPLY, status(403, "Forbidden", causes=[OTHER]), Rejected, 1),
+    "another uid": (AN_APPLY, status(422, "Invalid", causes=[OTHER, UID]), Conflict, 1),
+    "schema": (AN_APPLY, status(422, "Invalid", causes=[OTHER]), Rejected, 1),
+    "failed test": (PATCH, status(422, "Invalid"), Conflict, 1),
+    "patch against the schema": (PATCH, status(422, "Invalid", causes=[OTHER]), Rejected, 1),
+    "422 without causes, no patch": (AN_APPLY, status(422, "Invalid"), Rejected, 1),
+    "malformed template": (AN_APPLY, status(500, message=".spec.template: wrong"), InternalError, 4),
+    "webhook down": (AN_APPLY, status(500, "InternalError"), Retryable, 4),
+    "bare 500 elsewhere": (PATCH, status(500), Retryable, 4),
+    "a proxy's 500": (AN_APPLY, html(500), Retryable, 4),
 }
 
 
@@ -88,13 +97,13 @@ def test_a_status_object_and_what_it_means(api: Api, server: FaultServer, name: 
 @pytest.mark.parametrize("details", [None, [], {"causes": None}, {"causes": [None]}, "text"])
 def test_a_strange_status_object_is_read_as_far_as_possible(api: Api, server: FaultServer, details: Any) -> None:
     server.on("/x", good({"kind": "Status", "message": "no way", "reason": None, "details": details}, 403))
-    with pytest.raises(Refused, match="403"):
+    with pytest.raises(Rejected, match="403"):
         api.send(GET, Deadline(20))
 
 
 def test_the_message_says_what_was_asked_and_what_was_said_in_one_line(api: Api, server: FaultServer) -> None:
     server.on("/x", status(403, "Forbidden", 'cannot list "takaras"\n\x1b[31min namespace "a"'))
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(Rejected) as raised:
         api.send(GET, Deadline(20))
     assert raised.value.message == 'GET /x was answered 403: cannot list "takaras" [31min namespace "a"'
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from takara_sync.cluster import Deadline
+from takara_sync.deadline import Deadline
 from takara_sync.errors import Unreadable
-from takara_sync.kube.answers import Request
 from takara_sync.kube.api import Api
+from takara_sync.kube.response import Request
 from tests.wire.answers import HEAD, drip, good
 from tests.wire.certificates import PROXIED
 from tests.wire.command import Command, kubeconfig

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from takara_sync.objects import FIELD_MANAGER
+from takara_sync.report import CHANGED
 from tests.wire.fleet import RESULTS, Behind
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Picture:
             and _holders(metadata["managedFields"]) == {(FIELD_MANAGER, "Apply")}
         )
 
-    def told(self, name: str) -> bool:
+    def has_its_status(self, name: str) -> bool:
         """Whether the status is that of this Takara and of this Deployment, as far as both can be seen in it."""
         takara, deployment = self.takaras[name], self.deployments.get(name)
         status = takara["status"]
@@ -72,6 +73,7 @@ def untruths(ended: Ended, before: Picture, after: Picture, *, lost: bool = Fals
     claims = {
         "the exit code": report["exit"] == ended.code,
         "the log's last line": ended.log[-1].get("exit") == ended.code,
+        "the log of changes": _each_change_is_logged_once(ended),
         "the counts": report["counts"] == results,
         "the error": (report["error"] is not None) == (ended.code not in (0, 1, 6)) or ended.code == 4,
         "whom it names": [one["name"] for one in report["takaras"]] == sorted(after.takaras) or ended.code in (3, 4),
@@ -80,6 +82,16 @@ def untruths(ended: Ended, before: Picture, after: Picture, *, lost: bool = Fals
         "the stranger's Deployment": before.deployments["strange"] == after.deployments["strange"],
     }
     return found + [what for what, holds in claims.items() if not holds]
+
+
+def _each_change_is_logged_once(ended: Ended) -> bool:
+    """What failed later may have been changed before."""
+    lines = [line for line in ended.log if line["level"] == "info" and line.get("result") in CHANGED]
+    logged = {line["takara"] for line in lines}
+    results = {f"{one['namespace']}/{one['name']}": one["result"] for one in ended.report["takaras"]}
+    changed = {name for name, result in results.items() if result in CHANGED}
+    unfinished = {name for name, result in results.items() if result in ("failed", "not reached")}
+    return len({line["message"] for line in lines}) == len(lines) and changed <= logged <= changed | unfinished
 
 
 def _of_one(said: Json, before: Picture, after: Picture, *, lost: bool) -> list[str]:
@@ -97,7 +109,7 @@ def _of_one(said: Json, before: Picture, after: Picture, *, lost: bool) -> list[
     }
     status_moved = before.takaras[name].get("status") != after.takaras[name].get("status")
     untrue = [] if claims.get(result) else [f"{result} ({said['reason']}: {said['message']})"]
-    if said["statusWritten"] and not (status_moved and after.told(name)):
+    if said["statusWritten"] and not (status_moved and after.has_its_status(name)):
         untrue.append("its status was not written")
     if status_moved and not said["statusWritten"] and not lost:
         untrue.append("its status was written")

@@ -8,9 +8,8 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING
 
 from tests.wire.answers import behind, endless, good, html, page, redirect, status, through, zipped
-from tests.wire.asked import LISTS
 from tests.wire.broken import CHUNKED, CONTINUE
-from tests.wire.fault import Fault
+from tests.wire.fault import CONFLICTS, EXPIRES, ONCE, Fault
 from tests.wire.forked import LIMIT
 
 if TYPE_CHECKING:
@@ -121,20 +120,14 @@ _WELL: dict[str, Answer] = {
     "zipped, in chunks, with a trailer": _in_chunks,
 }
 
-# Each conflict is read and decided again, as is a refused create; five rounds in all, the first of a take-over is its
-# create.
-_ROUNDS = {"create": 5, "apply": 5, "status": 5, "take-over": 4}
-_READ_AGAIN = {"takara again": 4, "deployment again": 4}
-
 WRONG: dict[str, Fault] = {
     **{name: Fault(answer) for name, answer in _AGAIN.items()},
-    **{name: Fault(answer, tries=1) for name, answer in _BEYOND.items()},
-    **{name: Fault(answer, tries=1, other=_READ_AGAIN, conflict=True) for name, answer in _REFUSED.items()},
-    **{name: Fault(answer, "stopped", 1) for name, answer in _STOPS.items()},
+    **{name: Fault(answer, tries=ONCE) for name, answer in (_BEYOND | _REFUSED).items()},
+    **{name: Fault(answer, "stopped", ONCE) for name, answer in _STOPS.items()},
     **{name: Fault(answer, "well") for name, answer in _WELL.items()},
-    "a length that is too small": Fault(_two_bodies, "stopped", 1),
-    "500 without a reason": Fault(status(500), other={"create": 2, "apply": 2}, conflict=True),
-    "401": Fault(status(401, "Unauthorized"), "stopped", 2),
-    "409": Fault(status(409, "Conflict"), tries=1, other=_ROUNDS | _READ_AGAIN, conflict=True),
-    "410": Fault(status(410, "Expired"), tries=1, other=_ROUNDS | dict.fromkeys(LISTS, 3), conflict=True),
+    "a length that is too small": Fault(_two_bodies, "stopped", ONCE),
+    "500 without a reason": Fault(status(500)),
+    "401": Fault(status(401, "Unauthorized"), "stopped", ONCE),
+    "409": Fault(status(409, "Conflict"), tries=CONFLICTS),
+    "410": Fault(status(410, "Expired"), tries=EXPIRES),
 }

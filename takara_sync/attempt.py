@@ -1,0 +1,193 @@
+"""The progress of one Takara in a pass, and its line in the report."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from takara_sync.conditions import INVALID, REJECTED, Reason, Verdict
+from takara_sync.contest import contested_verdict
+from takara_sync.diff import Change
+from takara_sync.errors import ObjectError, Rejected
+from takara_sync.managed_fields import BEFORE_FIRST_APPLY, own_fields
+from takara_sync.objects import FIELD_MANAGER, Applied, Deployment, Key, Takara
+from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan, admission_verdict
+from takara_sync.report import Outcome, Result
+from takara_sync.status import Json
+from takara_sync.text import some
+
+log = logging.getLogger("takara_sync")
+
+
+@dataclass
+class Attempt:
+    """One Takara in one pass. Only one worker at a time uses it.
+
+    changed: the change that this pass made so far. stale: the objects may have changed since the decision.
+    unanswered: a write without a response; the server may have executed it. limited: --max-changes did not allow it.
+    applied: the record of this pass's apply. status_sent: a status update was sent, and perhaps executed.
+    """
+
+    decision: Decision
+    deployment: Deployment | None = None
+    result: Result = Result.NOT_REACHED
+    changed: Result | None = None
+    changes: tuple[Change, ...] = ()
+    applied: Applied | None = None
+    error: Exception | None = None
+    tries: int = 0
+    internal_errors: int = 0
+    stale: bool = False
+    limited: bool = False
+    unanswered: Create | Apply | None = None
+    nodes: list[str] = field(default_factory=list)
+    patch: list[Json] = field(default_factory=list)
+    ready: str = ""
+    status_sent: bool = False
+    status_rejected: bool = False
+    status_written: bool = False
+
+    @property
+    def takara(self) -> Takara:
+        return self.decision.takara
+
+    @property
+    def key(self) -> Key:
+        return self.takara.key
+
+    @property
+    def writes(self) -> bool:
+        """Whether the decision needs a write to a Deployment."""
+        return isinstance(self.decision, Create | Apply)
+
+    @property
+    def has_own_template(self) -> bool:
+        """Whether the Takara has its own pod template, which can be malformed."""
+        return isinstance(self.takara.spec, dict) and self.takara.spec.get("template") is not None
+
+    @property
+    def admission(self) -> Verdict | None:
+        """The verdict if an admission webhook or policy changed the last apply of this pass; None otherwise."""
+        changed = self.applied.changed_on_admission if self.applied else None
+        return admission_verdict(changed.field) if changed else None
+
+    @property
+    def writes_no_status(self) -> bool:
+        """Whether to write no status: the Takara is being deleted, its format is newer, or no result is known."""
+        newer = isinstance(self.decision, Block) and self.decision.verdict.reason == Reason.NEWER_FORMAT
+        failed = self.error is not None and not isinstance(self.error, Rejected)
+        unreached = self.result == Result.NOT_REACHED and not self.limited
+        return self.takara.deleting or newer or failed or unreached
+
+    def verdict(self) -> Verdict | None:
+        """The verdict that overrides the conditions derived from the Deployment; None if there is none."""
+        if isinstance(self.error, Rejected):
+            return Verdict(Reason(self.error.reason), self.error.message)
+        if isinstance(self.decision, Apply):
+            return self.admission or contested_verdict(self.takara, self.decision.contest)
+        return self.decision.verdict if isinstance(self.decision, Keep | Block) else self.admission
+
+    def outcome(self) -> Outcome:
+        """The line of the report."""
+        reason, message = self._reason()
+        bug = reason == Reason.BUG
+        return Outcome(self.key, self.result, reason, message, self.changes, self.status_written, bug, self.ready)
+
+    def _reason(self) -> tuple[Reason | Literal[""], str]:
+        if isinstance(self.error, ObjectError):
+            return Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason), str(self.error)
+        if self.error is not None:
+            return Reason.BUG, f"{type(self.error).__name__}: {self.error}"
+        if self.limited:
+            return Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change."
+        if self.result == Result.NOT_REACHED:
+            return Reason.NOT_REACHED, "The pass ended before it reached this Takara; the next pass continues here."
+        if self.admission is not None:
+            return self.admission.reason, self.admission.message
+        return _reason_of(self.decision, self.result)
+
+
+def _reason_of(decision: Decision, result: Result) -> tuple[Reason | Literal[""], str]:
+    if isinstance(decision, Apply):
+        return _legacy_manager_active(decision) or ("", "")
+    if isinstance(decision, Create) or (decision.verdict is None and result != Result.SKIPPED):
+        return "", ""
+    if decision.verdict is not None:
+        return decision.verdict.reason, decision.verdict.message
+    if decision.takara.deleting:
+        stuck = "" if type(decision.takara.size) is int else " If it does not go, set spec.size to a number."
+        return Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}"
+    return Reason.PAUSED, "The Takara is paused."
+
+
+def _legacy_manager_active(decision: Apply) -> tuple[Reason, str] | None:
+    """The reason and message if the Go operator still writes objects that we took over; None otherwise."""
+    takara, entries = decision.takara, decision.deployment.managed_fields
+    if not own_fields(entries) and takara.applied.uid != decision.deployment.uid:
+        return None
+    if "nodes" in takara.recorded_status and "observedGeneration" not in takara.recorded_status:
+        return (
+            Reason.STATUS_OVERWRITTEN,
+            f"Another program replaced its status by one that holds only nodes. {_STOP}",
+        )
+    managers = [manager for manager in decision.taken_from if manager not in (BEFORE_FIRST_APPLY, FIELD_MANAGER)]
+    if not managers:
+        return None
+    return (
+        Reason.LEGACY_MANAGER_ACTIVE,
+        f"After the take-over {some(managers)} wrote the Deployment again. {_STOP}",
+    )
+
+
+_STOP = "Is the Go operator still running? Stop it."
+
+
+def result_of(decision: Keep | Block) -> Result:
+    """The result of a decision that writes no Deployment."""
+    reason = decision.verdict.reason if decision.verdict else None
+    if isinstance(decision, Block):
+        return Result.INVALID if reason in INVALID else Result.BLOCKED
+    if decision.contest.left:
+        return Result.CONTESTED
+    if reason in REJECTED:
+        return Result.FAILED
+    return Result.SKIPPED if decision.takara.deleting or decision.takara.paused or reason else Result.UNCHANGED
+
+
+def begin(plan: Plan) -> dict[Key, Attempt]:
+    """An attempt for each decision. A decision without a write has its result at once."""
+    attempts = {}
+    for decision in plan.decisions:
+        if isinstance(decision, Create | Apply):
+            attempt = Attempt(decision, None if isinstance(decision, Create) else decision.deployment)
+        else:
+            attempt = Attempt(decision, decision.deployment, result_of(decision))
+        attempts[attempt.key] = attempt
+    return attempts
+
+
+def undecided(plan: Plan) -> Iterator[Outcome]:
+    """The lines of the report for Takaras without a decision, because of a read error or a bug."""
+    for key, why in plan.unread.items():
+        yield Outcome(key, Result.FAILED, Reason.UNREAD, why)
+    for key, bug in plan.broken.items():
+        log.error("bug in takara-sync or in Policy.desired, met on %s", key, exc_info=bug)
+        yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}", bug=True)
+
+
+def finished(attempt: Attempt) -> Outcome:
+    """The line of the report; also writes a line to the log. `Reconciler` has already logged the changes."""
+    outcome = attempt.outcome()
+    if attempt.error is not None and attempt.result == Result.FAILED:
+        level = logging.ERROR
+    elif outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
+        level = logging.WARNING
+    else:
+        new = attempt.status_written and (outcome.needs_a_person or attempt.result == Result.CONTESTED)
+        level = logging.INFO if new else logging.DEBUG
+    why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
+    extra = {"takara": str(attempt.key), "result": str(attempt.result)}
+    log.log(level, "Deployment %s %s%s", attempt.key, attempt.result, why, extra=extra)
+    return outcome

@@ -1,0 +1,81 @@
+"""The closed list of reasons, for the conditions of a Takara and for the report. Pure.
+
+docs/conditions.md says what each reason means and what to do; a test compares both lists.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Reason(StrEnum):
+    """The reason of a condition, or of a line in the report."""
+
+    # Ready
+    READY = "Ready"
+    PROGRESSING = "Progressing"
+    PAUSED = "Paused"
+    REPLICAS_CONTESTED = "ReplicasContested"
+    DEPLOYMENT_DELETING = "DeploymentDeleting"
+    PREDECESSOR = "DeploymentOfPredecessor"  # also Stalled, if it stays
+    # Stalled: the Takara's spec
+    INVALID_SIZE = "InvalidSize"
+    SIZE_TOO_LARGE = "SizeTooLarge"
+    INVALID_TEMPLATE = "InvalidTemplate"
+    TEMPLATES_NOT_ALLOWED = "TemplatesNotAllowed"
+    INVALID_SPEC = "InvalidSpec"
+    # Stalled: the Deployment of that name
+    NO_CONTROLLER = "DeploymentWithoutController"
+    OTHER_CONTROLLER = "DeploymentOfAnotherController"
+    NEWER_FORMAT = "NewerFormat"
+    CHANGED_ON_ADMISSION = "ChangedOnAdmission"
+    # Stalled: the server rejected a write, or the rollout does not progress
+    APPLY_FAILED = "ApplyFailed"
+    APPLY_REJECTED = "ApplyRejected"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    # Stalled=False
+    NOT_STALLED = "NotStalled"
+    # only in a report
+    UNREAD = "Unread"
+    NOT_REACHED = "NotReached"
+    TOO_MANY_CHANGES = "TooManyChanges"
+    DELETING = "Deleting"
+    STATUS_OVERWRITTEN = "StatusOverwritten"
+    LEGACY_MANAGER_ACTIVE = "LegacyManagerActive"
+    STATUS_REJECTED = "StatusRejected"
+    CONFLICT = "Conflict"
+    NOT_FOUND = "NotFound"
+    UNAVAILABLE = "Unavailable"
+    API_NOT_SERVED = "ApiNotServed"
+    BUG = "Bug"
+
+
+REPORT_ONLY = frozenset(list(Reason)[list(Reason).index(Reason.UNREAD) :])
+"""The reasons that are never in a condition."""
+
+INVALID = frozenset(
+    {
+        Reason.INVALID_SIZE,
+        Reason.SIZE_TOO_LARGE,
+        Reason.INVALID_SPEC,
+        Reason.INVALID_TEMPLATE,
+        Reason.TEMPLATES_NOT_ALLOWED,
+    }
+)
+"""The Takara's spec cannot be used."""
+
+NOT_OURS = frozenset({Reason.NO_CONTROLLER, Reason.OTHER_CONTROLLER, Reason.PREDECESSOR})
+"""A Deployment of that name exists, and this Takara is not its controller."""
+
+REJECTED = frozenset({Reason.APPLY_FAILED, Reason.APPLY_REJECTED})
+"""The API server rejected the write."""
+
+
+class Verdict(Struct, frozen=True):
+    """A reason and message for the conditions. `stalled`: whether a person has to act."""
+
+    reason: Reason
+    message: str
+    stalled: bool = True

@@ -1,0 +1,123 @@
+"""Field ownership: fieldsV1 trees, the parts of a tree, who holds a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from takara_sync.managed_fields import holders, own_fields, own_time, split, union, without_replicas
+from tests.unit.build import LONG, REPLICAS, UNHURRIED, Json, entries, entry, manifest, own_entry, owned, tree_of
+
+IMAGE_OF_TAKARA = ("spec", "template", "spec", "containers", (("name", "takara"),), "image")
+ITEM = 'k:{"name":"takara"}'
+
+
+def image_tree(item: str = ITEM) -> Json:
+    return {"f:spec": {"f:template": {"f:spec": {"f:containers": {item: {".": {}, "f:image": {}}}}}}}
+
+
+# ------------------------------------------------------------------ our own entry
+
+
+def test_own_fields_are_those_we_applied() -> None:
+    others = [
+        entry("takara-sync", {"f:a": {}}, "Update"),
+        entry("takara-sync", {"f:b": {}}, "Apply", subresource="scale"),
+        entry("kubectl", {"f:c": {}}, "Apply"),
+    ]
+    assert own_fields(entries(*others)) == {}
+    assert own_fields(entries(*others, own_entry())) == own_entry()["fieldsV1"]
+
+
+def test_our_time_is_that_of_our_apply_and_empty_where_there_is_none() -> None:
+    others = [entry("takara-sync", {}, "Update", time="2026-01-02T00:00:00Z"), entry("kubectl", {}, "Apply", time=LONG)]
+    assert own_time(entries(*others)) == ""
+    assert own_time(entries(*others, own_entry())) == LONG
+    assert own_time(entries(*others, own_entry() | {"time": None})) == ""
+
+
+@pytest.mark.parametrize("fields", [None, [], "text", 5])
+def test_a_tree_that_is_no_object_is_empty(fields: Any) -> None:
+    assert own_fields(entries(entry("takara-sync", fields, "Apply"))) == {}
+
+
+def test_the_replicas_are_taken_out_of_a_tree() -> None:
+    tree = tree_of(owned(manifest()))
+    bare = without_replicas(tree)
+    assert "f:replicas" not in bare["f:spec"]
+    assert union(bare, REPLICAS) == tree
+    assert without_replicas(REPLICAS) == {}
+
+
+# ------------------------------------------------------------------ split and union
+
+
+def trees(depth: int = 3) -> st.SearchStrategy[Json]:
+    names = st.sampled_from(["f:a", "f:b", "f:c"])
+    return st.recursive(
+        st.just({}), lambda sub: st.dictionaries(names, sub, min_size=1, max_size=3), max_leaves=4 * depth
+    )
+
+
+def leaf_paths(tree: Json, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    return {path} if not tree else {p for name, sub in tree.items() for p in leaf_paths(sub, (*path, name))}
+
+
+@UNHURRIED
+@given(trees(), trees())
+def test_union_undoes_split(tree: Json, mask: Json) -> None:
+    assert union(*split(tree, mask)) == tree
+
+
+@UNHURRIED
+@given(trees(), trees())
+def test_split_takes_exactly_what_the_mask_covers(tree: Json, mask: Json) -> None:
+    inside, outside = split(tree, mask)
+    covered = {p for p in leaf_paths(tree) if any(p[: len(m)] == m for m in leaf_paths(mask) if m)}
+    assert leaf_paths(inside) - {()} == covered
+    assert leaf_paths(outside) - {()} == leaf_paths(tree) - covered - {()}
+
+
+def test_a_map_goes_with_the_last_of_what_is_in_it() -> None:
+    mask: Json = {"f:labels": {"f:app": {}}}
+    alone: Json = {"f:labels": {".": {}, "f:app": {}}}
+    assert split(alone, mask) == (alone, {})
+    shared: Json = {"f:labels": {".": {}, "f:app": {}, "f:theirs": {}}}
+    assert split(shared, mask) == (mask, {"f:labels": {".": {}, "f:theirs": {}}})
+
+
+# ------------------------------------------------------------------ holders
+
+
+def test_the_latest_holder_comes_first_and_no_time_is_the_latest() -> None:
+    some = [entry(name, REPLICAS, time=f"2026-01-0{day}T00:00:00Z") for name, day in (("b", 1), ("a", 3), ("c", 2))]
+    timeless = [entry(name, REPLICAS, subresource="scale") for name in ("hpa", "keda")]
+    found = holders(entries(*timeless, *some), ("spec", "replicas"))
+    assert [holder.manager for holder in found] == ["keda", "hpa", "a", "c", "b"]
+
+
+def test_we_are_no_holder_but_our_updates_are() -> None:
+    ours = entry("takara-sync", REPLICAS, "Apply")
+    theirs = entry("takara-sync", REPLICAS, "Update")
+    assert [holder.operation for holder in holders(entries(ours, theirs), ("spec", "replicas"))] == ["Update"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "held"),
+    [
+        (image_tree(), True),
+        (image_tree('k:{"name":"takara","extra":1}'), True),
+        (image_tree('k:{"name":"sidecar"}'), False),
+        (image_tree("k:no json"), False),
+        (image_tree("k:5"), False),
+        (image_tree('v:{"name":"takara"}'), False),
+        ({"f:spec": {"f:template": {}}}, True),
+        (REPLICAS, False),
+        ({}, False),
+    ],
+)
+def test_holders_of_a_field_in_a_keyed_item(tree: Json, *, held: bool) -> None:
+    assert bool(holders(entries(entry("kubectl", tree)), IMAGE_OF_TAKARA)) is held
