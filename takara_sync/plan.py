@@ -22,7 +22,7 @@ The truth table. A row's name is the id of its tests (tests/unit/test_plan.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeGuard
@@ -131,13 +131,18 @@ class Plan(Struct, frozen=True):
         return tuple(decision for decision in self.decisions if is_change(decision))
 
 
+def changes_spec(found: Iterable[Change]) -> bool:
+    """Whether a change is more than one of metadata."""
+    return any(change.field.startswith("spec.") for change in found)
+
+
 def is_change(decision: Decision) -> TypeGuard[Create | Apply]:
     """Whether `max_changes` counts this decision: a create, or a change of the spec.
 
     A take-over from the Go operator is usually no change: it only adds labels.
     """
     if isinstance(decision, Apply):
-        return any(change.field.startswith("spec.") for change in decision.changes)
+        return changes_spec(decision.changes)
     return isinstance(decision, Create)
 
 

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from takara_sync.conditions import Reason
 from takara_sync.objects import Key
+from takara_sync.plan import changes_spec
 from takara_sync.report import CHANGED, Outcome, Report, Result
 
 
@@ -36,7 +37,7 @@ def left_of(max_changes: int | None, report: Report) -> int | None:
 
 def _is_change(outcome: Outcome) -> bool:
     """Whether --max-changes counts this; see plan.is_change."""
-    return outcome.result == Result.CREATED or any(change.field.startswith("spec.") for change in outcome.changes)
+    return outcome.result == Result.CREATED or changes_spec(outcome.changes)
 
 
 def merged(first: Report, then: Report) -> Report:

@@ -90,8 +90,10 @@ class Api:
             Unauthorized: 401. Untrusted: the certificate. Unreadable: the address is unusable.
             CutShort: the deadline.
         """
+        if tries == 1:
+            return self._try(request, deadline)
         met: list[Retryable] = []
-        away = tenacity.stop_after_delay(AWAY_SECONDS if tries > 1 and self._reached else 0.0)
+        away = tenacity.stop_after_delay(AWAY_SECONDS if self._reached else 0.0)
         tried = tenacity.stop_after_attempt(tries) & (away | _Answered())
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(Retryable),
@@ -106,7 +108,7 @@ class Api:
         except CutShort as cut:  # between two tries: its cause says why there was more than one
             raise cut from next(reversed(met), None)
         except Retryable as error:
-            if tries > 1 and deadline.left() <= 0:
+            if deadline.left() <= 0:
                 raise _cut_short(deadline) from error
             raise
 

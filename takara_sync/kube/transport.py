@@ -13,7 +13,7 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError, Retryable, TakaraSyncError, Unreadable, Untrusted
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import Request, Response
-from takara_sync.kube.trouble import HINT, explained
+from takara_sync.kube.trouble import HINT, causes, explained
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -109,9 +109,8 @@ def _secret(headers: dict[str, Any]) -> str:
 def _wire_errors() -> tuple[type[Exception], ...]:
     """Exceptions with a cause outside of this program: refused, reset, truncated, no TLS, no token file."""
     from kubernetes.client.exceptions import OpenApiException  # noqa: PLC0415 - loaded with the client
-    from kubernetes.config import ConfigException  # noqa: PLC0415
 
-    return (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException, ConfigException)
+    return (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException)
 
 
 def _must_have_length(response: urllib3.HTTPResponse) -> None:
@@ -149,11 +148,6 @@ def _translated(request: Request, error: Exception, seconds: float) -> Exception
     return Retryable(f"{request} failed: {what}", hint, refused=refused, executed=not refused)
 
 
-def _cause(error: BaseException | None, kind: type[Any]) -> Any:
+def _cause(error: BaseException, kind: type[Any]) -> Any:
     """The first error of this kind in the causes of `error`; None if there is none."""
-    while error is not None:
-        if isinstance(error, kind):
-            return error
-        wrapped = error.args[0] if error.args and isinstance(error.args[0], BaseException) else None
-        error = wrapped or error.__cause__ or error.__context__
-    return None
+    return next((each for each in causes(error) if isinstance(each, kind)), None)

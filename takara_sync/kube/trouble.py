@@ -19,7 +19,7 @@ _CERTIFICATE = "Check the client-certificate of the kubeconfig's user, and wheth
 
 def explained(error: BaseException) -> tuple[str, str]:
     """The meaning of `error` (of the client, urllib3 or the system), and the next step."""
-    chain = list(_chain(error))
+    chain = list(causes(error))
     for each in chain:
         if refused := re.search(r"Tunnel connection failed: (\d+)", str(each)):  # http.client has no other information
             wants = refused[1] == "407"
@@ -37,7 +37,7 @@ def explained(error: BaseException) -> tuple[str, str]:
     return _plain(chain), HINT
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def causes(error: BaseException | None) -> Iterator[BaseException]:
     """`error` and all its causes, the innermost last."""
     while error is not None:
         yield error
