@@ -152,6 +152,28 @@ def test_a_namespace_that_timed_out_has_one_worker_until_it_is_answered() -> Non
     assert len(began) == 208
 
 
+def test_a_namespace_uses_at_most_half_of_the_workers_while_another_waits() -> None:
+    """The steps of one namespace wait until few of the other are left."""
+    nearly_over = threading.Event()
+    held, good, seen = list[str](), list[str](), list[int]()
+
+    def step(name: str) -> Step:
+        if name.startswith("held"):
+            held.append(name)
+            assert nearly_over.wait(PATIENCE)
+            return DONE
+        good.append(name)
+        if len(good) <= 200 - 4:  # behind the last ones nobody waits
+            seen.append(len(held))
+        else:
+            nearly_over.set()
+        return DONE
+
+    began, _ = run([f"held/{n}" for n in range(8)] + [f"good/{n}" for n in range(200)], step, workers=4)
+    assert max(seen) <= 2
+    assert len(began) == 208
+
+
 def test_a_single_namespace_uses_every_worker() -> None:
     together = threading.Barrier(8)
     run([f"a/{n}" for n in range(8)], lambda _: (together.wait(PATIENCE), DONE)[1], workers=8)
