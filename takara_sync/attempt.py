@@ -21,7 +21,7 @@ from takara_sync.text import some
 log = logging.getLogger("takara_sync")
 
 
-@dataclass
+@dataclass(slots=True)
 class Attempt:
     """One Takara in one pass. Only one worker at a time uses it.
 
@@ -48,14 +48,14 @@ class Attempt:
     status_sent: bool = False
     status_rejected: bool = False
     status_written: bool = False
+    key: Key = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = self.decision.takara.key
 
     @property
     def takara(self) -> Takara:
         return self.decision.takara
-
-    @property
-    def key(self) -> Key:
-        return self.takara.key
 
     @property
     def writes(self) -> bool:
@@ -187,7 +187,8 @@ def finished(attempt: Attempt) -> Outcome:
     else:
         new = attempt.status_written and (outcome.needs_a_person or attempt.result == Result.CONTESTED)
         level = logging.INFO if new else logging.DEBUG
-    why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
-    extra = {"takara": str(attempt.key), "result": str(attempt.result)}
-    log.log(level, "Deployment %s %s%s", attempt.key, attempt.result, why, extra=extra)
+    if log.isEnabledFor(level):
+        why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
+        extra = {"takara": str(attempt.key), "result": str(attempt.result)}
+        log.log(level, "Deployment %s %s%s", attempt.key, attempt.result, why, extra=extra)
     return outcome

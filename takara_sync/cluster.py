@@ -13,7 +13,7 @@ from takara_sync.desired import Manifest, comparable
 from takara_sync.diff import changes, leaves, removals
 from takara_sync.errors import Conflict
 from takara_sync.managed_fields import holds, own_fields
-from takara_sync.objects import Deployment, Key, Listing, ManagedFieldsEntry, ObjectMeta, Pod, Takara
+from takara_sync.objects import Deployment, DeploymentMeta, Key, Listing, ManagedFieldsEntry, Pod, Takara
 
 
 class Cluster(Protocol):
@@ -110,15 +110,15 @@ class DryRun(Wrapper):
         key = Key(manifest["metadata"]["namespace"], manifest["metadata"]["name"])
         if self._cluster.deployment(key, deadline) is not None:
             raise Conflict(f"Deployment {key} exists already")
-        return Deployment(ObjectMeta(key.name, key.namespace, uid=""), _raw(manifest["spec"]))
+        return Deployment(DeploymentMeta(key.name, key.namespace, uid=""), _raw(manifest["spec"]))
 
     def apply(self, deployment: Deployment, manifest: Manifest, deadline: Deadline) -> Deployment:  # noqa: ARG002
         """The Deployment after an apply: with another resourceVersion if a value changes."""
         if _is_no_op(deployment, manifest):
             return deployment
-        labels, annotations = (manifest["metadata"].get(name) for name in ("labels", "annotations"))
+        labels, annotations = (_raw(manifest["metadata"].get(name)) for name in ("labels", "annotations"))
         metadata = structs.replace(
-            deployment.metadata, resource_version="", managed_fields=(), labels=labels, annotations=annotations
+            deployment.metadata, resource_version="", managed_fields=_raw(None), labels=labels, annotations=annotations
         )
         return structs.replace(deployment, metadata=metadata, spec=_raw(manifest["spec"]))
 

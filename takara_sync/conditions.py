@@ -35,8 +35,6 @@ class Reason(StrEnum):
     APPLY_FAILED = "ApplyFailed"
     APPLY_REJECTED = "ApplyRejected"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
-    # Stalled=False
-    NOT_STALLED = "NotStalled"
     # only in a report
     UNREAD = "Unread"
     NOT_REACHED = "NotReached"

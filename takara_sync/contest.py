@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from takara_sync.backoff import SHORTEST, TIMES_MAX, elapsed, wait_after
 from takara_sync.conditions import Reason, Verdict
-from takara_sync.managed_fields import REPLICAS, holders, holds, own_fields
+from takara_sync.managed_fields import REPLICAS, holders, owned_by_us
 from takara_sync.objects import Deployment, Takara, TakenBy
 from takara_sync.text import one_line, rfc3339
 
@@ -39,7 +39,7 @@ def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest
     if deployment.replicas == takara.size:
         return Contest(record=record)
     contested = takara.is_recorded and takara.condition("Ready").get("reason") == Reason.REPLICAS_CONTESTED
-    ours = holds(own_fields(deployment.managed_fields), REPLICAS)
+    ours = owned_by_us(deployment.managed_fields).replicas
     if ours and not contested:  # spec.size changed
         return Contest(record=record)
     # We own the replicas in a contest if we applied other drift: that manifest had the live value.

@@ -94,8 +94,8 @@ def _template(template: Manifest, labels: dict[str, str]) -> Manifest:
 
 def owner_reference(takara: Takara, deployment: Deployment | None) -> Manifest:
     """The existing controller reference, else one that makes this Takara the controller."""
-    if deployment is not None and deployment.controller is not None:
-        live: Manifest = msgspec.to_builtins(deployment.controller)
+    if deployment is not None and (controller := deployment.controller) is not None:
+        live: Manifest = msgspec.to_builtins(controller)
         return live
     return {
         "apiVersion": API_VERSION,

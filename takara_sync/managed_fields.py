@@ -9,7 +9,7 @@ https://kubernetes.io/docs/reference/using-api/server-side-apply/
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, structs
@@ -47,22 +47,34 @@ def own_fields(entries: Iterable[ManagedFieldsEntry]) -> Tree:
     return next((entry.fields for entry in entries if _is_own(entry)), {})
 
 
-def own_time(entries: Iterable[ManagedFieldsEntry]) -> str:
-    """The time when our last apply changed something; empty if unknown.
+class Owned(NamedTuple):
+    """What we own by apply. time: when our last apply changed something; replicas: whether we own `spec.replicas`.
 
-    Only our own applies change this time. So it reveals an apply that was never recorded: such an apply owns the same
-    fields, but may have set values for another spec.
+    others: the other fields, in any form that encodes to the same JSON for the same fields. Only our own applies change
+    the time. So it reveals an apply that was never recorded: such an apply owns the same fields, but may have set
+    values for another spec.
     """
-    return next((entry.time or "" for entry in entries if _is_own(entry)), "")
+
+    time: str = ""
+    replicas: bool = False
+    others: Any = None
+
+
+def owned_by_us(entries: Iterable[ManagedFieldsEntry]) -> Owned:
+    """What we own by apply. The API server always sends a set of fields as the same JSON, so little is decoded."""
+    own = next(filter(_is_own, entries), None)
+    if own is None:
+        return Owned()
+    try:
+        fields: dict[str, Any] = msgspec.json.decode(own.fields_v1, type=dict[str, dict[str, Raw]])
+    except msgspec.ValidationError:  # somebody wrote our entry by hand
+        fields = own.fields
+    replicas = fields.get("f:spec", {}).pop("f:replicas", None)
+    return Owned(own.time or "", replicas is not None, fields)
 
 
 def _is_own(entry: ManagedFieldsEntry) -> bool:
     return entry.manager == FIELD_MANAGER and entry.operation == "Apply" and not entry.subresource
-
-
-def without_replicas(tree: Tree) -> Tree:
-    """The tree without `spec.replicas`."""
-    return split(tree, {"f:spec": {"f:replicas": {}}})[1]
 
 
 # ------------------------------------------------------------------ who owns a field

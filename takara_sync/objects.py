@@ -1,17 +1,18 @@
 """The objects that a pass reads from the API server: frozen structs with only the fields that the pass uses.
 
 The decoder skips every other field on purpose. So large lists are cheap, and an unexpected value affects one object
-only (see kube.decode).
+only (see kube.decode). A part that only some Takaras need is kept as JSON (`Raw`) and decoded when it is needed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from sys import intern
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct, structs
 
 GROUP = "maho.takara.org"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -31,6 +32,8 @@ _Uid = Annotated[str, Meta(min_length=1)]  # a JSON patch that tests an empty ui
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 T = TypeVar("T")
+
+_NULL = Raw(b"null")
 
 
 class Key(NamedTuple):
@@ -84,10 +87,24 @@ class ObjectMeta(_Wire, frozen=True):
     resource_version: str = ""
     generation: _Int64 = 0
     deletion_timestamp: str | None = None
+
+
+class _Annotations(_Wire, frozen=True):
+    paused: Any = msgspec.field(name=PAUSED_ANNOTATION, default=None)
+
+
+class TakaraMeta(ObjectMeta, frozen=True):
+    """Without annotations but `paused`: a tenant may give every Takara 256 KiB of them."""
+
     labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: tuple[OwnerReference, ...] | None = None
-    managed_fields: tuple[ManagedFieldsEntry, ...] | None = None
+    annotations: _Annotations | None = None
+
+
+class DeploymentMeta(ObjectMeta, frozen=True):
+    labels: Raw = _NULL
+    annotations: Raw = _NULL
+    owner_references: Raw = _NULL
+    managed_fields: Raw = _NULL
 
 
 class _Object(_Wire, frozen=True):
@@ -105,14 +122,16 @@ class _Object(_Wire, frozen=True):
     def deleting(self) -> bool:
         return self.metadata.deletion_timestamp is not None
 
-    @property
-    def controller(self) -> OwnerReference | None:
-        """The controller owner reference; the API server allows at most one."""
-        return _controller(self.metadata.owner_references)
-
 
 def _controller(owners: tuple[OwnerReference, ...] | None) -> OwnerReference | None:
+    """The controller owner reference; the API server allows at most one."""
     return next((owner for owner in owners or () if owner.controller), None)
+
+
+def _keep(part: Struct, *names: str) -> None:
+    """Copy JSON that is a view into the response, so that the whole response does not stay in memory."""
+    for name in names:
+        structs.force_setattr(part, name, getattr(part, name).copy())
 
 
 class TakenBy(_Wire, frozen=True):
@@ -136,17 +155,26 @@ class Applied(_Wire, frozen=True):
 
     uid: str = ""
     config_hash: str = ""
-    fields_hash: str = ""
     format: int = 0
     replicas_taken_by: TakenBy | None = None
     changed_on_admission: AdmissionChange | None = None
 
 
-class Takara(_Object, frozen=True):
-    """A Takara. Spec and status are not decoded: a CRD without a schema accepts any value."""
+class _Recorded(_Wire, frozen=True):
+    observed_generation: Any = None
+    deployment: Raw = _NULL
+    conditions: Raw = _NULL
 
+
+class Takara(_Object, frozen=True):
+    """A Takara. Spec and status are not validated: a CRD without a schema accepts any value."""
+
+    metadata: TakaraMeta
     spec: Any = None
-    status: Any = None
+    status: Raw = _NULL
+
+    def __post_init__(self) -> None:
+        _keep(self, "status")
 
     @property
     def size(self) -> Any:
@@ -155,34 +183,43 @@ class Takara(_Object, frozen=True):
 
     @property
     def paused(self) -> bool:
-        return (self.metadata.annotations or {}).get(PAUSED_ANNOTATION) == "true"
+        return self.metadata.annotations is not None and self.metadata.annotations.paused == "true"
 
     @property
     def recorded_status(self) -> dict[str, Any]:
         """The status as it was read; empty if it does not exist or is no object."""
-        return self.status if isinstance(self.status, dict) else {}
+        status = msgspec.json.decode(self.status)
+        return status if isinstance(status, dict) else {}
+
+    @property
+    def _recorded(self) -> _Recorded:
+        try:
+            return msgspec.json.decode(self.status, type=_Recorded)
+        except msgspec.ValidationError:
+            return _Recorded()
 
     @property
     def applied(self) -> Applied:
         """The record of the last apply; empty if it is missing or malformed."""
         try:
-            return msgspec.convert(self.recorded_status.get("deployment", {}), Applied)
+            return msgspec.json.decode(self._recorded.deployment, type=Applied)
         except msgspec.ValidationError:
             return Applied()
 
     @property
     def is_recorded(self) -> bool:
         """Whether the status was written for the current generation."""
-        return self.recorded_status.get("observedGeneration") == self.metadata.generation
+        return bool(self._recorded.observed_generation == self.metadata.generation)
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        """The recorded conditions. Other programs may write the status too, so their fields can have any value."""
+        conditions = msgspec.json.decode(self._recorded.conditions)
+        return [each for each in conditions if isinstance(each, dict)] if isinstance(conditions, list) else []
 
     def condition(self, kind: str) -> dict[str, str]:
-        """The string fields of the recorded condition of this type; empty if it does not exist.
-
-        Other programs may write the status too, so the reason can be any string.
-        """
-        conditions = self.recorded_status.get("conditions")
-        found = (c for c in conditions if isinstance(c, dict)) if isinstance(conditions, list) else iter(())
-        named = next((c for c in found if c.get("type") == kind), {})
+        """The string fields of the recorded condition of this type; empty if it does not exist."""
+        named = next((each for each in self.conditions if each.get("type") == kind), {})
         return {key: value for key, value in named.items() if isinstance(value, str)}
 
 
@@ -203,56 +240,95 @@ class DeploymentStatus(_Wire, frozen=True):
     updated_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
-    conditions: tuple[DeploymentCondition, ...] | None = None
+    conditions: Raw = _NULL
 
     def condition(self, kind: str) -> DeploymentCondition | None:
-        return next((c for c in self.conditions or () if c.type == kind), None)
+        """The condition of this type; None if there is none."""
+        conditions = msgspec.json.decode(self.conditions, type=tuple[DeploymentCondition, ...] | None)
+        return next((each for each in conditions or () if each.type == kind), None)
 
 
 class Deployment(_Object, frozen=True):
-    """A Deployment. Its spec is decoded only if something drifted."""
+    """A Deployment. Most of it is decoded only if something drifted."""
 
+    metadata: DeploymentMeta
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
 
     def __post_init__(self) -> None:
         _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
+        _keep(self, "spec")
+        _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
+        _keep(self.status, "conditions")
 
     @property
     def replicas(self) -> int:
         return msgspec.json.decode(self.spec, type=_Scale).replicas
 
     @property
+    def controller(self) -> OwnerReference | None:
+        """The controller owner reference."""
+        return _controller(self._owners)
+
+    @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
-        return self.metadata.managed_fields or ()
+        return msgspec.json.decode(self.metadata.managed_fields, type=tuple[ManagedFieldsEntry, ...] | None) or ()
+
+    @property
+    def _owners(self) -> tuple[OwnerReference, ...]:
+        return msgspec.json.decode(self.metadata.owner_references, type=tuple[OwnerReference, ...] | None) or ()
 
     def as_manifest(self) -> dict[str, Any]:
         """The live values of the fields that a manifest can set, as plain JSON values."""
-        owners = [msgspec.to_builtins(owner) for owner in self.metadata.owner_references or ()]
         metadata = {
-            "labels": self.metadata.labels,
-            "annotations": self.metadata.annotations,
-            "ownerReferences": owners,
+            "labels": msgspec.json.decode(self.metadata.labels),
+            "annotations": msgspec.json.decode(self.metadata.annotations),
+            "ownerReferences": [msgspec.to_builtins(owner) for owner in self._owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
+
+
+class _PodLabels(_Wire, frozen=True):
+    takara_cr: str = msgspec.field(name="takara_cr", default="")
+    template_hash: str = msgspec.field(name="pod-template-hash", default="")
 
 
 class PodMeta(_Wire, frozen=True):
     name: _Name
     namespace: _Name
     deletion_timestamp: str | None = None
-    labels: dict[str, str] | None = None
+    labels: _PodLabels | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
 
 
-class Pod(_Wire, frozen=True):
-    """The metadata of a pod. The pass requests nothing else, and keeps no part of the response in memory."""
+class PodItem(_Wire, frozen=True):
+    """The metadata of a pod. The pass requests nothing else."""
 
     metadata: PodMeta
 
-    @property
-    def controller(self) -> OwnerReference | None:
-        return _controller(self.metadata.owner_references)
+    def pod(self) -> Pod:
+        """What the pass keeps of it."""
+        owner, labels = _controller(self.metadata.owner_references), self.metadata.labels or _PodLabels()
+        of_replica_set = owner is not None and owner.kind == "ReplicaSet" and owner.api_version.startswith("apps/")
+        return Pod(
+            self.metadata.name,
+            intern(self.metadata.namespace),
+            intern(labels.takara_cr),
+            intern(labels.template_hash),
+            intern(owner.name) if owner is not None and of_replica_set else "",
+            self.metadata.deletion_timestamp is not None,
+        )
+
+
+class Pod(Struct, frozen=True, gc=False):
+    """A pod. takara_cr, template_hash: its labels. replica_set: the name of its controller, if that is a ReplicaSet."""
+
+    name: str
+    namespace: str
+    takara_cr: str = ""
+    template_hash: str = ""
+    replica_set: str = ""
+    deleting: bool = False
 
 
 class Listing(Struct, Generic[T], frozen=True):

@@ -35,8 +35,8 @@ from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
 from takara_sync.contest import Contest, contest_of, contested_verdict
 from takara_sync.desired import Manifest, comparable, deployment_for, with_identity, with_size
 from takara_sync.diff import Change, before_first_apply, changes, removals
-from takara_sync.managed_fields import BEFORE_FIRST_APPLY, REPLICAS, holds, legacy_managers_of, own_fields, take_over
-from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
+from takara_sync.managed_fields import BEFORE_FIRST_APPLY, legacy_managers_of, owned_by_us, take_over
+from takara_sync.objects import AdmissionChange, Applied, Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
 from takara_sync.ownership import controlled_by, not_ours
 from takara_sync.record import FORMAT, is_as_recorded
 from takara_sync.validation import problem_of
@@ -189,23 +189,26 @@ def _decide(  # noqa: PLR0911 - a return for each row of the table
         return Block(takara, None, verdict) if verdict.stalled else Keep(takara, None, verdict)
     if ours.deleting:  # leaving
         return Keep(takara, ours, _LEAVING)
-    if takara.applied.format > FORMAT and not policy.accept_newer_format:  # newer-format
+    was = takara.applied
+    if was.format > FORMAT and not policy.accept_newer_format:  # newer-format
         return Block(takara, ours, _NEWER_FORMAT)
-    return _converge(takara, ours, policy, now)
+    return _converge(takara, ours, was, policy, now)
 
 
-def _converge(takara: Takara, deployment: Deployment, policy: Policy, now: datetime) -> Decision:
+def _converge(takara: Takara, deployment: Deployment, was: Applied, policy: Policy, now: datetime) -> Decision:
     contest = contest_of(takara, deployment, now)
     manifest = with_identity(policy.desired(takara), takara, deployment)
-    if handed_over := take_over(deployment.managed_fields, policy.legacy_managers):  # legacy
+    entries = deployment.managed_fields
+    if handed_over := take_over(entries, policy.legacy_managers):  # legacy
         return _apply(takara, deployment, manifest, contest, policy, handed_over)
-    if is_as_recorded(deployment, takara, manifest):
+    ours = owned_by_us(entries)
+    if is_as_recorded(deployment, takara, manifest, ours):
         if contest.left:  # contested
             return Keep(takara, deployment, contested_verdict(takara, contest), contest)
-        if holds(own_fields(deployment.managed_fields), REPLICAS):
-            if verdict := _changed_on_admission(takara, now):  # admission
+        if ours.replicas:
+            if verdict := _changed_on_admission(was.changed_on_admission, now):  # admission
                 return Block(takara, deployment, verdict)
-            if deployment.replicas == takara.size and takara.applied.changed_on_admission is None:  # converged
+            if deployment.replicas == takara.size and was.changed_on_admission is None:  # converged
                 return Keep(takara, deployment, None, contest)
     return _apply(takara, deployment, manifest, contest, policy)  # drifted, contested
 
@@ -220,14 +223,14 @@ def _apply(
 ) -> Apply:
     if contest.left:  # this apply is for other drift: it keeps the live replicas
         manifest = with_size(manifest, deployment.replicas)
-    wanted, live = comparable(manifest), comparable(deployment.as_manifest())
-    found = changes(wanted, live, deployment.managed_fields)
-    before = deployment.managed_fields or (before_first_apply(live),)
+    wanted, live, entries = comparable(manifest), comparable(deployment.as_manifest()), deployment.managed_fields
+    found = changes(wanted, live, entries)
+    before = entries or (before_first_apply(live),)
     after = handed_over or take_over(before, policy.legacy_managers) or before
-    found += removals(wanted, live, after, deployment.managed_fields)
+    found += removals(wanted, live, after, entries)
     identity = {"uid": deployment.uid, "resourceVersion": deployment.metadata.resource_version}
     manifest = manifest | {"metadata": manifest["metadata"] | identity}
-    taken_from = legacy_managers_of(deployment.managed_fields, policy.legacy_managers) if handed_over else ()
+    taken_from = legacy_managers_of(entries, policy.legacy_managers) if handed_over else ()
     return Apply(takara, deployment, manifest, found, handed_over, taken_from, contest)
 
 
@@ -244,9 +247,8 @@ def _rejected_before(takara: Takara, policy: Policy, now: datetime) -> Verdict |
     return Verdict(Reason(reason), message)
 
 
-def _changed_on_admission(takara: Takara, now: datetime) -> Verdict | None:
+def _changed_on_admission(record: AdmissionChange | None, now: datetime) -> Verdict | None:
     """The verdict if admission changed the last apply and the backoff is not over; None otherwise."""
-    record = takara.applied.changed_on_admission
     if record is None or elapsed(record.at, now) >= wait_after(record.times):
         return None
     return admission_verdict(record.field)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+
 from takara_sync.cluster import Cluster
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError
@@ -51,6 +53,6 @@ def _look_up(
         if found is not None and controlled_by(found, takara) and not takara.paused and not policy.problem_of(takara):
             fresh = cluster.takara(takara.key, deadline)
             takara = fresh if fresh is not None and fresh.uid == takara.uid else takara
-    except ObjectError as error:
+    except (ObjectError, msgspec.MsgspecError) as error:
         return takara, f"Deployment {takara.key} could not be read: {error}"
     return takara, found

@@ -32,25 +32,14 @@ def nodes_of(pods: Iterable[Pod], takaras: Iterable[Takara]) -> dict[Key, list[s
     by_label = {(t.metadata.namespace, label_value(t.metadata.name)): t.key for t in takaras}
     names: dict[Key, set[str]] = {}
     for pod in pods:
-        labels = pod.metadata.labels or {}
-        key = by_label.get((pod.metadata.namespace, labels.get("takara_cr", "")))
-        if (
-            key
-            and pod.metadata.deletion_timestamp is None
-            and _made_by(pod, key.name, labels.get("pod-template-hash", ""))
-        ):
-            names.setdefault(key, set()).add(pod.metadata.name)
+        key = by_label.get((pod.namespace, pod.takara_cr))
+        if key and not pod.deleting and pod.replica_set == _replica_set(key.name, pod.template_hash):
+            names.setdefault(key, set()).add(pod.name)
     return {key: sorted(found)[:NODES_MAX] for key, found in names.items()}
 
 
-def _made_by(pod: Pod, deployment: str, template_hash: str) -> bool:
-    owner = pod.controller
-    expected = f"{deployment[: _NAME_MAX - len(template_hash)]}-{template_hash}"
-    return (
-        owner is not None
-        and owner.api_version.startswith("apps/")
-        and (owner.kind, owner.name) == ("ReplicaSet", expected)
-    )
+def _replica_set(deployment: str, template_hash: str) -> str:
+    return f"{deployment[: _NAME_MAX - len(template_hash)]}-{template_hash}"
 
 
 # ------------------------------------------------------------------ status
@@ -125,38 +114,39 @@ def _complete(deployment: Deployment, size: int) -> bool:
 
 
 def _conditions(takara: Takara, verdict: Verdict, now: datetime) -> list[Json]:
-    """The conditions Ready and Stalled, and the unchanged conditions of other types."""
+    """The condition Ready; Stalled if it is True; and the unchanged conditions of other types.
+
+    https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md: a condition like Stalled, which is
+    True in an abnormal state, exists only in that state.
+    """
+    recorded = takara.conditions
     ready = "True" if verdict.reason == Reason.READY else "False"
-    ours = [_condition(takara, "Ready", ready, verdict, now)]
+    ours = [_condition("Ready", ready, verdict, recorded, now)]
     if verdict.stalled:
-        ours.append(_condition(takara, "Stalled", "True", verdict, now))
-    else:
-        nothing = Verdict(Reason.NOT_STALLED, "Nobody has to act.", stalled=False)
-        ours.append(_condition(takara, "Stalled", "False", nothing, now))
-    return ours + _others(takara)
+        ours.append(_condition("Stalled", "True", verdict, recorded, now))
+    return ours + _others(recorded)
 
 
-def _condition(takara: Takara, kind: str, status: str, verdict: Verdict, now: datetime) -> Json:
-    was = takara.condition(kind)
+def _condition(kind: str, status: str, verdict: Verdict, recorded: list[Json], now: datetime) -> Json:
+    was = next((each for each in recorded if each.get("type") == kind), {})
     since = was.get("lastTransitionTime")
-    moved = was.get("status") != status or since is None
+    moved = was.get("status") != status or not isinstance(since, str)
     return {
         "type": kind,
         "status": status,
-        "observedGeneration": takara.metadata.generation,
         "lastTransitionTime": rfc3339(now) if moved else since,
         "reason": str(verdict.reason),
         "message": one_line(verdict.message),
     }
 
 
-def _others(takara: Takara) -> list[Json]:
+def _others(recorded: list[Json]) -> list[Json]:
     """The conditions of other types, without duplicates and without those that the schema would reject."""
-    conditions = takara.recorded_status.get("conditions")
     found: dict[str, Json] = {}
-    for condition in conditions if isinstance(conditions, list) else ():
-        whole = isinstance(condition, dict) and all(isinstance(condition.get(name), str) for name in _CONDITION_TEXTS)
-        if whole and condition["type"] not in ("Ready", "Stalled"):
+    for condition in recorded:
+        if condition.get("type") not in ("Ready", "Stalled") and all(
+            isinstance(condition.get(name), str) for name in _CONDITION_TEXTS
+        ):
             found.setdefault(condition["type"], condition)
     return list(found.values())
 
@@ -190,9 +180,10 @@ def patch_for(takara: Takara, wanted: Mapping[str, Any]) -> list[Json]:
         _test("/metadata/generation", takara.metadata.generation),
         _test("/metadata/resourceVersion", takara.metadata.resource_version),
     ]
-    if takara.status is None:
+    status = msgspec.json.decode(takara.status)
+    if status is None:
         tests.append(_test("/status", None))
-    if not isinstance(takara.status, dict):
+    if not isinstance(status, dict):
         tests.append(_add("/status", {}))
     return tests + [_add(f"/status/{key}", value) for key, value in differing.items()]
 

@@ -19,7 +19,7 @@ def one_line(text: str) -> str:
     Text from a cluster can contain line breaks, terminal escapes and characters that reverse the direction of text.
     Every character that is not printable becomes a space.
     """
-    printable = "".join(char if char.isprintable() else " " for char in text)
+    printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
     line = re.sub(r"\s+", " ", printable).strip()
     if len(line.encode()) <= MESSAGE_BYTES:
         return line

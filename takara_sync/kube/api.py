@@ -79,7 +79,7 @@ class Api:
         transport = HttpTransport(connection)
         return cls(transport, request_timeout=request_timeout, source=connection.source, context=chosen)
 
-    def send(self, request: Request, deadline: Deadline, *, tries: int = TRIES) -> bytes:
+    def send(self, request: Request, deadline: Deadline, *, tries: int = TRIES) -> bytes | bytearray:
         """The body of a 2xx response. Transient failures are retried, but not after the deadline.
 
         tries: if it is more than 1, a refused connection does not count as a try for `AWAY_SECONDS`. It does count if
@@ -116,7 +116,7 @@ class Api:
         """Close the connections. You can still use the object; it opens new ones."""
         self._transport.close()
 
-    def _try(self, request: Request, deadline: Deadline) -> bytes:
+    def _try(self, request: Request, deadline: Deadline) -> bytes | bytearray:
         deadline.check()
         self._transport.prepare(deadline)  # the time of an exec plugin does not count as request time
         limit = self._request_timeout + (WRITE_EXTRA_SECONDS if request.writes else 0.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -16,18 +16,33 @@ from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, Objec
 from takara_sync.kube import decode
 from takara_sync.kube.api import TRIES, Api
 from takara_sync.kube.response import APPLY, JSON_PATCH, Expired, Request
-from takara_sync.objects import FIELD_MANAGER, GROUP, PLURAL, Deployment, Key, Listing, ManagedFieldsEntry, Pod, Takara
+from takara_sync.objects import (
+    FIELD_MANAGER,
+    GROUP,
+    PLURAL,
+    Deployment,
+    Key,
+    Listing,
+    ManagedFieldsEntry,
+    Pod,
+    PodItem,
+    Takara,
+)
 
 log = logging.getLogger("takara_sync")
 
 T = TypeVar("T")
+W = TypeVar("W")
 Query = tuple[tuple[str, str], ...]
 
 PAGE = 500
+_PAGE_BYTES = 16 * 2**20
+"""The size that a page should not exceed; the size of the last page decides on the limit of the next one."""
 _RESTARTS = 3
 _DEPLOYMENTS = "/apis/apps/v1"
 _TAKARAS = f"/apis/{GROUP}/v1alpha1"
-_LABEL = "app=takara"
+_OURS = (("labelSelector", "app=takara"),)
+_RUNNING = ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
 _PATCH_QUERY = (("fieldManager", FIELD_MANAGER),)
 _APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
@@ -35,6 +50,27 @@ _APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
 # A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
 # Without it a slow pass could write its old size to a Deployment that another pass created in the meantime.
 _CREATE_ONLY = "1"
+
+
+def _as_it_is(item: Any) -> Any:
+    return item
+
+
+class _List(NamedTuple, Generic[W, T]):
+    """A list to read. kind: the struct of an item. kinds: the expected kinds of the list. keep: what is kept of it."""
+
+    base: str
+    resource: str
+    kind: type[W]
+    kinds: tuple[str, ...]
+    query: Query = ()
+    accept: str = "application/json"
+    keep: Callable[[W], T] = _as_it_is
+
+    def request(self, namespace: str | None) -> Request:
+        """The request for this namespace, or for all."""
+        place = "" if namespace is None else f"/namespaces/{quote(namespace)}"
+        return Request("GET", f"{self.base}{place}/{self.resource}", query=self.query, accept=self.accept)
 
 
 class KubeCluster:
@@ -72,77 +108,66 @@ class KubeCluster:
 
     def deployments(self, deadline: Deadline) -> Listing[Deployment]:
         """Every Deployment with the label app=takara. Raises PassStopped."""
-        query = (("labelSelector", _LABEL),)
-        return self._lists(deadline, _DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), query)
+        return self._lists(_List(_DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), _OURS), deadline)
 
     def takaras(self, deadline: Deadline) -> Listing[Takara]:
         """Every Takara of the namespaces and the selector. Raises PassStopped."""
         query = (("labelSelector", self._selector),) if self._selector else ()
-        return self._lists(deadline, _TAKARAS, PLURAL, Takara, ("TakaraList",), query)
+        return self._lists(_List(_TAKARAS, PLURAL, Takara, ("TakaraList",), query), deadline)
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
-        """The metadata of every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
-        query = (("labelSelector", _LABEL), ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded"))
+        """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
         kinds = ("PartialObjectMetadataList", "PodList")
-        return self._lists(deadline, "/api/v1", "pods", Pod, kinds, query, accept=_METADATA_ONLY)
+        found = _List("/api/v1", "pods", PodItem, kinds, (*_OURS, _RUNNING), _METADATA_ONLY, PodItem.pod)
+        return self._lists(found, deadline)
 
-    def _lists(
-        self,
-        deadline: Deadline,
-        base: str,
-        resource: str,
-        kind: type[T],
-        kinds: tuple[str, ...],
-        query: Query,
-        accept: str = "application/json",
-    ) -> Listing[T]:
+    def _lists(self, wanted: _List[W, T], deadline: Deadline) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
         for namespace in self._namespaces or (None,):
-            path = f"{base}/{resource}" if namespace is None else f"{base}/namespaces/{quote(namespace)}/{resource}"
-            request = Request("GET", path, query=query, accept=accept)
             try:
-                found = self._whole_list(request, kind, kinds, deadline)
+                found = self._whole_list(wanted, namespace, deadline)
             except ObjectError as error:
-                raise _unreadable(resource, namespace, error) from error
+                raise _unreadable(wanted.resource, namespace, error) from error
             except CutShort as cut:
                 # The server did not respond before the deadline, unless somebody stopped the pass.
                 if isinstance(cut.__cause__, Retryable) and not deadline.stopped:
-                    raise _unreadable(resource, namespace, cut.__cause__) from cut
+                    raise _unreadable(wanted.resource, namespace, cut.__cause__) from cut
                 raise
             items += found.items
             unread |= found.unread
         for key, why in unread.items():
-            log.warning("%s %s is left out: %s", kind.__name__, key, why)
+            log.warning("%s %s is left out: %s", wanted.kinds[-1].removesuffix("List"), key, why)
         return Listing(tuple(items), unread)
 
-    def _whole_list(self, request: Request, kind: type[T], kinds: tuple[str, ...], deadline: Deadline) -> Listing[T]:
+    def _whole_list(self, wanted: _List[W, T], namespace: str | None, deadline: Deadline) -> Listing[T]:
         """All pages. After an expired continue token the list starts again, so that all pages show the same state."""
+        request = wanted.request(namespace)
         for _ in range(_RESTARTS):
             try:
-                return self._pages(request, kind, kinds, deadline)
+                return self._pages(wanted, request, deadline)
             except Expired as expired:
                 log.debug("%s starts again: %s", request, expired)
                 last = expired
         raise last
 
-    def _pages(self, request: Request, kind: type[T], kinds: tuple[str, ...], deadline: Deadline) -> Listing[T]:
+    def _pages(self, wanted: _List[W, T], request: Request, deadline: Deadline) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
-        token, seen = "", set[str]()
+        token, seen, limit = "", set[str](), PAGE
         while True:
-            paging = (("limit", str(PAGE)),) + ((("continue", token),) if token else ())
-            query = request.query + paging
-            body = self._api.send(structs.replace(request, query=query), deadline)
-            raws, token = decode.page(body, kinds)
-            found = decode.listing(raws, kind, len(items) + len(unread))
-            items += found.items
+            paging = (("limit", str(limit)),) + ((("continue", token),) if token else ())
+            body = self._api.send(structs.replace(request, query=request.query + paging), deadline)
+            found, token = decode.page(body, wanted.kind, wanted.kinds, len(items) + len(unread))
+            items += map(wanted.keep, found.items)
             unread |= found.unread
             if not token:
                 return Listing(tuple(items), unread)
             if token in seen:
                 raise Unreadable(f"{request} gave the same continue token twice")
             seen.add(token)
+            limit = max(1, min(PAGE, _PAGE_BYTES * limit // len(body)))
+            del body  # else it is in memory together with the next page
 
     # -------------------------------------------------------------- single objects
 
@@ -223,10 +248,10 @@ class KubeCluster:
         request = Request("PATCH", _object(_DEPLOYMENTS, "deployments", key), query, body, content_type)
         return decode.single(self._send_write(request, deadline), Deployment, key)
 
-    def _send_write(self, request: Request, deadline: Deadline) -> bytes:
+    def _send_write(self, request: Request, deadline: Deadline) -> bytes | bytearray:
         return self._send(structs.replace(request, query=request.query + self._write_query), deadline, 1)
 
-    def _send(self, request: Request, deadline: Deadline, tries: int) -> bytes:
+    def _send(self, request: Request, deadline: Deadline, tries: int) -> bytes | bytearray:
         try:
             return self._api.send(request, deadline, tries=tries)
         except Expired as error:  # 410 for one object: the server does not know this resourceVersion any more

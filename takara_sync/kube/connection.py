@@ -21,7 +21,7 @@ from takara_sync.kube.credentials import Credentials, credentials
 from takara_sync.kube.kubeconfig import Chosen, Cluster, User, choose, is_loopback, paths, unusable
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
+    from takara_sync.kube.client import Client
 
 log = logging.getLogger("takara_sync")
 
@@ -64,7 +64,7 @@ class Connection:
         _patiently(self._renewal, deadline or Deadline(PLUGIN_SECONDS))
         log.info("using %s", self.source)
 
-    def client(self, deadline: Deadline | None = None) -> ApiClient:
+    def client(self, deadline: Deadline | None = None) -> Client:
         """The client with valid credentials. Call this before each request, outside of the request timeout.
 
         One thread renews credentials that expire soon; all other threads wait for it, at most until `deadline`.
@@ -84,7 +84,7 @@ class Connection:
         return self._client
 
     @property
-    def current(self) -> ApiClient:
+    def current(self) -> Client:
         """The client after the last renewal."""
         return self._client
 
@@ -126,10 +126,10 @@ class Connection:
         self._take(found)
 
     def _take(self, found: Credentials) -> None:
-        self._client.configuration.api_key = {"BearerToken": found.authorization} if found.authorization else {}
+        self._client.authorization = found.authorization
         self._credentials = found
 
-    def _new_client(self, credentials: Credentials) -> ApiClient:
+    def _new_client(self, credentials: Credentials) -> Client:
         from takara_sync.kube.client import new_client  # noqa: PLC0415 - it is heavy
 
         return new_client(_url(self.chosen), self.chosen, credentials.certificate, self._connections, self._user_agent)
@@ -151,7 +151,12 @@ def _in_pod(sources: list[str]) -> Chosen:
     except (ConfigException, OSError) as error:
         what = f"The ServiceAccount of this pod cannot be used: {error}"
         raise ConfigurationError(what, "Set automountServiceAccountToken, or give --kubeconfig.") from error
-    cluster: Cluster = {"server": loaded.host, "certificate-authority": loaded.ssl_ca_cert}
+    # In a cluster the network is fast: to compress costs the API server and us more time than it saves.
+    cluster: Cluster = {
+        "server": loaded.host,
+        "certificate-authority": loaded.ssl_ca_cert,
+        "disable-compression": True,
+    }
     user: User = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
     return Chosen("ServiceAccount of this pod", "", "", cluster, user)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from takara_sync.errors import ObjectError, Unreadable
-from takara_sync.objects import NAME, Deployment, Key, Listing, Takara
+from takara_sync.objects import NAME, Deployment, Key, Listing, PodItem, Takara
 from takara_sync.text import one_line
 
 T = TypeVar("T")
@@ -23,10 +23,10 @@ class _ListMeta(Struct, frozen=True):
     next: str = msgspec.field(name="continue", default="")
 
 
-class _Page(Struct, frozen=True):
+class _Page(Struct, Generic[T], frozen=True):
     kind: str = ""
     metadata: _ListMeta = _ListMeta()
-    items: list[Raw] | UnsetType | None = UNSET  # the server sends null for an empty list
+    items: list[T] | UnsetType | None = UNSET  # the server sends null for an empty list
 
 
 class _NamesMeta(Struct, frozen=True):
@@ -42,27 +42,48 @@ class _Kind(Struct, frozen=True):
     kind: str = ""
 
 
-def page(body: bytes, kinds: tuple[str, ...]) -> tuple[list[Raw], str]:
-    """The items of a page, not decoded yet, and the continue token, "" on the last page.
+def page(body: bytes | bytearray, kind: type[T], kinds: tuple[str, ...], first: int = 0) -> tuple[Listing[T], str]:
+    """The items of a page, the reason for each item that cannot be read, and the continue token, "" on the last page.
+
+    first: the index of the first item in the complete list.
 
     Raises:
         Unreadable: no JSON, or a list of another kind.
     """
     try:
-        decoded, items = _decoded_page(body)
-    except _UNREADABLE as error:
-        raise Unreadable(f"The response of the server is not a {kinds[0]}: {error}", _HINT) from error
+        decoded = _DECODERS[kind].decode(body)
+        found: Listing[T] = Listing(tuple(decoded.items or ()))
+        malformed = decoded.items is UNSET
+    except _UNREADABLE:
+        malformed = True
+    if malformed:  # one malformed item must not affect the others
+        decoded, found = _one_by_one(bytes(body), kind, kinds[0], first)
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {_shown(decoded.kind)} instead of a {kinds[0]}", _HINT)
-    return items, decoded.metadata.next
+    return found, decoded.metadata.next
 
 
-def _decoded_page(body: bytes) -> tuple[_Page, list[Raw]]:
+_DECODERS: dict[type, msgspec.json.Decoder[_Page[Any]]] = {
+    Deployment: msgspec.json.Decoder(_Page[Deployment]),
+    Takara: msgspec.json.Decoder(_Page[Takara]),
+    PodItem: msgspec.json.Decoder(_Page[PodItem]),
+}
+
+
+def _one_by_one(body: bytes, kind: type[T], expected: str, first: int) -> tuple[_Page[Any], Listing[T]]:
     try:
-        decoded = msgspec.json.decode(body, type=_Page)
+        decoded, items = _decoded_page(body)
+    except _UNREADABLE as error:
+        raise Unreadable(f"The response of the server is not a {expected}: {error}", _HINT) from error
+    return decoded, _listing(items, kind, first)
+
+
+def _decoded_page(body: bytes) -> tuple[_Page[Raw], list[Raw]]:
+    try:
+        decoded = msgspec.json.decode(body, type=_Page[Raw])
     except RecursionError:  # an item that is nested too deeply must not affect the others
         head, items = _cut_out_items(body)
-        return msgspec.json.decode(head, type=_Page), items
+        return msgspec.json.decode(head, type=_Page[Raw]), items
     if decoded.items is UNSET:
         raise msgspec.ValidationError("it has no items")
     return decoded, decoded.items or []
@@ -94,11 +115,7 @@ def _cut_out_items(body: bytes) -> tuple[bytes, list[Raw]]:
     raise msgspec.DecodeError("the list is not closed")
 
 
-def listing(items: list[Raw], kind: type[T], first: int = 0) -> Listing[T]:
-    """The items, decoded one by one, and the reason for each item that cannot be read.
-
-    first: the index of the first of these items in the complete list.
-    """
+def _listing(items: list[Raw], kind: type[T], first: int) -> Listing[T]:
     good: list[T] = []
     unread: dict[Key, str] = {}
     decoder = msgspec.json.Decoder(kind)
@@ -143,7 +160,7 @@ def _shallow(raw: bytes, depth_max: int = 2) -> bytes:
     return b"".join((*kept, raw[end:]))
 
 
-def single(body: bytes, kind: type[T], key: Key) -> T:
+def single(body: bytes | bytearray, kind: type[T], key: Key) -> T:
     """The object of this kind and name.
 
     Raises:

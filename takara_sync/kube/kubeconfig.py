@@ -35,6 +35,7 @@ Cluster = TypedDict(
         "insecure-skip-tls-verify": bool | None,
         "tls-server-name": str | None,
         "proxy-url": str | None,
+        "disable-compression": bool | None,
         "extensions": list[dict[str, Any]] | None,
     },
     total=False,

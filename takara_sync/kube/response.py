@@ -53,7 +53,7 @@ class Response(Struct, frozen=True):
 
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes | bytearray
     secret: str = ""
 
 
@@ -84,7 +84,7 @@ class _Status(Struct, frozen=True):
         return (self.details and self.details.causes) or ()
 
 
-def raise_for_status(request: Request, response: Response) -> bytes:
+def raise_for_status(request: Request, response: Response) -> bytes | bytearray:
     """The body of a 2xx response.
 
     Raises:

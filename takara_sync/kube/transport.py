@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import ssl
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+from urllib.parse import urlencode
 
 import urllib3
 
@@ -15,11 +18,9 @@ from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import Request, Response
 from takara_sync.kube.trouble import HINT, causes, explained
 
-if TYPE_CHECKING:
-    from kubernetes.client import ApiClient
-
 PAGE_BYTES_MAX = 256 * 2**20
 _CHUNK = 2**16
+_WIRE_ERRORS = (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException)
 _SECRET_BYTES_MIN = 16  # a shorter token may be part of many messages by chance
 
 
@@ -65,7 +66,7 @@ class HttpTransport:
             return self._send(request, seconds)
         except TakaraSyncError:
             raise
-        except _wire_errors() as error:
+        except _WIRE_ERRORS as error:
             raise _translated(request, error, seconds) from error
 
     def close(self) -> None:
@@ -73,8 +74,16 @@ class HttpTransport:
 
     def _send(self, request: Request, seconds: float) -> Response:
         client = self.connection.current
-        method, url, headers, body = _serialized(client, request)
-        response = client.call_api(method, url, headers, body=body, _request_timeout=seconds).response
+        headers = client.headers_for(request.accept, request.content_type if request.writes else "")
+        response = client.pools.urlopen(
+            request.method,
+            client.url + request.path + (f"?{urlencode(request.query)}" if request.query else ""),
+            body=None if request.body is None else json.dumps(request.body, separators=(",", ":")),
+            headers=headers,
+            timeout=urllib3.Timeout(total=seconds),
+            preload_content=False,
+            redirect=False,
+        )
         try:
             _must_have_length(response)
             content = _read(request, response)
@@ -85,35 +94,13 @@ class HttpTransport:
         return Response(response.status, response.headers, content, _secret(headers))
 
 
-def _serialized(client: ApiClient, request: Request) -> tuple[str, str, dict[str, Any], object]:
-    headers = {"Accept": request.accept, "Accept-Encoding": "gzip"}
-    if request.body is not None:
-        headers["Content-Type"] = request.content_type
-    method, url, headers, *_ = client.param_serialize(
-        request.method,
-        request.path,
-        query_params=list(request.query),
-        header_params=headers,
-        auth_settings=["BearerToken"],
-    )
-    return method, url, headers, request.body
-
-
-def _secret(headers: dict[str, Any]) -> str:
+def _secret(headers: Mapping[str, str]) -> str:
     """Our token, if it is long enough to search for it in messages."""
-    sent = {name.lower(): str(value) for name, value in headers.items()}
-    token = sent.get("authorization", "").rpartition(" ")[2]
+    token = headers.get("Authorization", "").rpartition(" ")[2]
     return token if len(token) >= _SECRET_BYTES_MIN else ""
 
 
-def _wire_errors() -> tuple[type[Exception], ...]:
-    """Exceptions with a cause outside of this program: refused, reset, truncated, no TLS, no token file."""
-    from kubernetes.client.exceptions import OpenApiException  # noqa: PLC0415 - loaded with the client
-
-    return (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException, OpenApiException)
-
-
-def _must_have_length(response: urllib3.HTTPResponse) -> None:
+def _must_have_length(response: urllib3.BaseHTTPResponse) -> None:
     """Raise ProtocolError for a response without a length (RFC 9112, section 6.3).
 
     The API server always sends the length. So without it the response was truncated in its headers; it would look like
@@ -124,14 +111,14 @@ def _must_have_length(response: urllib3.HTTPResponse) -> None:
         raise urllib3.exceptions.ProtocolError("the response has no length")
 
 
-def _read(request: Request, response: urllib3.HTTPResponse) -> bytes:
-    chunks, size = [], 0
+def _read(request: Request, response: urllib3.BaseHTTPResponse) -> bytearray:
+    """The body, in memory once: a list of chunks that is joined at the end would need twice the memory."""
+    content = bytearray()
     for chunk in response.stream(_CHUNK, decode_content=True):
-        size += len(chunk)
-        if size > PAGE_BYTES_MAX:
+        content += chunk
+        if len(content) > PAGE_BYTES_MAX:
             raise ObjectError(f"{request} was answered with more than {PAGE_BYTES_MAX >> 20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
+    return content
 
 
 def _translated(request: Request, error: Exception, seconds: float) -> Exception:

@@ -46,7 +46,6 @@ def test_a_whole_status_is_written(talk: Talk) -> None:
         "deployment": {
             "uid": OTHER_UID,
             "configHash": "a",
-            "fieldsHash": "b",
             "format": 1,
             "replicasTakenBy": {"manager": "hpa", "at": "2026-01-01T00:00:00Z", "times": 2},
         },

@@ -102,8 +102,8 @@ def _takara(one: Json, forgotten: Collection[str]) -> Json:
     status["nodes"] = [name[:-_SUFFIX] for name in status.get("nodes") or ()]
     record = status.get("deployment")
     if isinstance(record, dict):
-        # The hash of the fields is made over a time too; the pass that finds nothing to do shows that it is right.
-        left_out = {"fieldsHash"} | ({"replicasTakenBy"} if one["metadata"]["name"] in forgotten else set())
+        # The hash is made over a time too; the pass that finds nothing to do shows that it is right.
+        left_out = {"configHash"} | ({"replicasTakenBy"} if one["metadata"]["name"] in forgotten else set())
         status["deployment"] = {key: value for key, value in record.items() if key not in left_out}
     return {"metadata": metadata, "spec": one.get("spec"), "status": status}
 

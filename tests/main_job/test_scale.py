@@ -47,7 +47,7 @@ def test_a_token_that_expires_between_two_pages_starts_that_list_again(
     send = api.send
     compacted: list[bool] = []
 
-    def send_and_compact(*args: Any, **options: Any) -> bytes:
+    def send_and_compact(*args: Any, **options: Any) -> Any:
         answer = send(*args, **options)
         if not compacted:
             world.server.compact()

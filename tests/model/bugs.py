@@ -33,8 +33,8 @@ def around(module: Any, name: str, change: Callable[..., Any]) -> Patch:
 
 def with_metadata_of_others(manifest: Json, _manifest: Json, _takara: Takara, deployment: Deployment | None) -> Json:
     """The live annotations are asked for, whosever they are."""
-    live = (deployment.metadata.annotations or {}) if deployment else {}
-    return manifest | {"metadata": manifest["metadata"] | {"annotations": live}}
+    live = deployment.as_manifest()["metadata"]["annotations"] if deployment else {}
+    return manifest | {"metadata": manifest["metadata"] | {"annotations": live or {}}}
 
 
 def everything_moves(right: Any) -> Callable[..., Any]:

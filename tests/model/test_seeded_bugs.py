@@ -19,7 +19,7 @@ import takara_sync.status
 from takara_sync.change_limit import ChangeLimit
 from takara_sync.kube import decode
 from takara_sync.kube.cluster import KubeCluster
-from takara_sync.managed_fields import take_over
+from takara_sync.managed_fields import owned_by_us, take_over
 from takara_sync.objects import Takara
 from takara_sync.report import Exit, Report
 from tests.model import bugs, stories
@@ -88,7 +88,7 @@ BUGS: dict[str, tuple[bugs.Patch, Story, str]] = {
         "neither waited for nor blocked",
     ),
     "the time of our entry is not recorded": (
-        bugs.instead(takara_sync.record, "own_time", lambda _: ""),
+        bugs.instead(takara_sync.record, "owned_by_us", lambda entries: owned_by_us(entries)._replace(time="")),
         stories.killed_before_its_status,
         "not as asked for",
     ),

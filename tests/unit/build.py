@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import HealthCheck, settings
 
-from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Pod, Takara
+from takara_sync.managed_fields import owned_by_us
+from takara_sync.objects import Deployment, Key, ManagedFieldsEntry, Pod, PodItem, Takara
 from takara_sync.record import config_hash
-from takara_sync.text import digest
 from tests.support.takaras import takara as manifest_of
 
 Json = dict[str, Any]
@@ -207,14 +207,8 @@ def legacy(live: Json, manager: str = "takara-operator") -> Json:
 
 def recorded(name: str = "one", size: int = 3, **more: Any) -> Json:
     """`status.deployment` after the default manifest was applied."""
-    fields = tree_of(owned(manifest(name)))
-    del fields["f:spec"]["f:replicas"]
-    return {
-        "uid": f"deployment-{name}",
-        "configHash": config_hash(manifest(name, size)),
-        "fieldsHash": digest([LONG, fields]),
-        "format": 1,
-    } | more
+    hashed = config_hash(manifest(name, size), owned_by_us(entries(own_entry(name))))
+    return {"uid": f"deployment-{name}", "configHash": hashed, "format": 1} | more
 
 
 def settled(name: str = "one", size: int = 3, record: Json | None = None, **metadata: Any) -> Json:
@@ -232,4 +226,4 @@ def pod_json(of: str, name: str, template_hash: str = "5d9c7", **metadata: Any) 
 
 
 def pod(*args: Any, **more: Any) -> Pod:
-    return decoded(Pod, pod_json(*args, **more))
+    return decoded(PodItem, pod_json(*args, **more)).pod()

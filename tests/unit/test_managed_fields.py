@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.managed_fields import holders, own_fields, own_time, split, union, without_replicas
-from tests.unit.build import LONG, REPLICAS, UNHURRIED, Json, entries, entry, manifest, own_entry, owned, tree_of
+from takara_sync.managed_fields import Owned, holders, own_fields, owned_by_us, split, union
+from takara_sync.text import canonical
+from tests.unit.build import LONG, REPLICAS, UNHURRIED, Json, entries, entry, own_entry
 
 IMAGE_OF_TAKARA = ("spec", "template", "spec", "containers", (("name", "takara"),), "image")
 ITEM = 'k:{"name":"takara"}'
@@ -34,9 +36,9 @@ def test_own_fields_are_those_we_applied() -> None:
 
 def test_our_time_is_that_of_our_apply_and_empty_where_there_is_none() -> None:
     others = [entry("takara-sync", {}, "Update", time="2026-01-02T00:00:00Z"), entry("kubectl", {}, "Apply", time=LONG)]
-    assert own_time(entries(*others)) == ""
-    assert own_time(entries(*others, own_entry())) == LONG
-    assert own_time(entries(*others, own_entry() | {"time": None})) == ""
+    assert owned_by_us(entries(*others)).time == ""
+    assert owned_by_us(entries(*others, own_entry())).time == LONG
+    assert owned_by_us(entries(*others, own_entry() | {"time": None})).time == ""
 
 
 @pytest.mark.parametrize("fields", [None, [], "text", 5])
@@ -44,12 +46,18 @@ def test_a_tree_that_is_no_object_is_empty(fields: Any) -> None:
     assert own_fields(entries(entry("takara-sync", fields, "Apply"))) == {}
 
 
-def test_the_replicas_are_taken_out_of_a_tree() -> None:
-    tree = tree_of(owned(manifest()))
-    bare = without_replicas(tree)
-    assert "f:replicas" not in bare["f:spec"]
-    assert union(bare, REPLICAS) == tree
-    assert without_replicas(REPLICAS) == {}
+def test_what_we_own_is_the_replicas_and_the_rest() -> None:
+    tree = own_entry()["fieldsV1"]
+    assert json.loads(canonical(owned_by_us(entries(own_entry())).others)) == split(tree, REPLICAS)[1]
+    assert owned_by_us(entries(own_entry())).replicas
+    assert not owned_by_us(entries(own_entry() | {"fieldsV1": split(tree, REPLICAS)[1]})).replicas
+    assert owned_by_us([]) == Owned()
+
+
+@pytest.mark.parametrize("fields", [None, {"f:spec": "text"}, {"f:spec": {"f:replicas": {}}, "f:metadata": 5}])
+def test_what_we_own_can_be_any_json(fields: Any) -> None:
+    found = owned_by_us(entries(entry("takara-sync", fields, "Apply", time=LONG)))
+    assert (found.time, found.replicas) == (LONG, isinstance(fields, dict) and "f:metadata" in fields)
 
 
 # ------------------------------------------------------------------ split and union

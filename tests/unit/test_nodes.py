@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from takara_sync.desired import label_value
-from takara_sync.objects import Key, Pod
+from takara_sync.objects import Key, Pod, PodItem
 from takara_sync.status import nodes_of
 from tests.unit.build import Json, decoded, pod, pod_json, takara
 
@@ -20,7 +20,7 @@ def changed(path: str, value: Any) -> Pod:
     part, name = path.split(".")
     where: Json = found["metadata"]["ownerReferences"][0] if part == "owner" else found["metadata"][part]
     where[name] = value
-    return decoded(Pod, found)
+    return decoded(PodItem, found).pod()
 
 
 def test_each_takara_gets_its_own_sorted_and_unique() -> None:
@@ -64,9 +64,9 @@ def test_a_long_name_is_cut_as_the_deployment_controller_cuts_it(length: int, te
     made = pod_json(name, "p", template_hash)
     made["metadata"]["labels"]["takara_cr"] = label_value(name)
     made["metadata"]["ownerReferences"][0]["name"] = f"{cut}-{template_hash}"
-    assert nodes_of([decoded(Pod, made)], [takara(name)]) == {Key("ns", name): ["p"]}
+    assert nodes_of([decoded(PodItem, made).pod()], [takara(name)]) == {Key("ns", name): ["p"]}
     made["metadata"]["ownerReferences"][0]["name"] = f"{cut[:-1]}-{template_hash}"
-    assert nodes_of([decoded(Pod, made)], [takara(name)]) == {}
+    assert nodes_of([decoded(PodItem, made).pod()], [takara(name)]) == {}
 
 
 def test_at_most_a_thousand_are_named_the_first_ones() -> None:

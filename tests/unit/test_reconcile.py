@@ -77,7 +77,7 @@ def test_a_rejection_is_in_the_status_once_and_cleared_by_the_next_success() -> 
     assert world.writes == ["apply"]
     world.calm()
     assert world.sync().exit == 0
-    assert world.reason("one", "Stalled") == "NotStalled"
+    assert [each["type"] for each in world.status()["conditions"]] == ["Ready"]
 
 
 def test_conflicts_cost_one_takara_and_a_deadline_leaves_no_status() -> None:
@@ -93,7 +93,7 @@ def test_conditions_of_others_are_kept_in_a_second_patch() -> None:
     world = drifted()
     world.before("write status", lambda: world.set_status("one", {"conditions": [condition("Mine", "True", "X")]}))
     world.sync()
-    assert [each["type"] for each in world.status()["conditions"]] == ["Ready", "Stalled", "Mine"]
+    assert [each["type"] for each in world.status()["conditions"]] == ["Ready", "Mine"]
 
 
 def test_a_bug_while_writing_a_status_costs_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def test_moments_are_written_as_kubernetes_writes_them_wherever_the_machine_is()
 def test_reasons_are_words_that_the_api_takes() -> None:
     assert all(reason.isalpha() and reason[0].isupper() for reason in Reason)
     assert not INVALID & NOT_OURS
-    assert not REPORT_ONLY & (INVALID | NOT_OURS | REJECTED | {Reason.READY, Reason.NOT_STALLED})
+    assert not REPORT_ONLY & (INVALID | NOT_OURS | REJECTED | {Reason.READY})
 
 
 def test_every_error_about_an_object_has_a_reason_of_the_list() -> None:

@@ -43,7 +43,7 @@ class Clock:
 
 def header(connection: Connection) -> str:
     """What the next request will say."""
-    found: str = connection.client(Deadline(20)).configuration.api_key["BearerToken"]
+    found: str = connection.client(Deadline(20)).authorization
     return found
 
 

@@ -41,7 +41,7 @@ def everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, certificates: Ce
 
 
 def host(kubeconfig: str | None = None, context: str | None = None) -> str:
-    found: str = Connection(kubeconfig, context).client().configuration.host
+    found: str = Connection(kubeconfig, context).client().url
     return found
 
 

@@ -36,11 +36,11 @@ def test_who_switches_the_context_moves_no_running_loop(tmp_path: Path) -> None:
     first = Connection(str(path))
     config = two_contexts(path)
     path.write_text(yaml.safe_dump(config))
-    assert Connection(str(path), before=first.chosen.context).client().configuration.host == "https://one"
-    assert Connection(str(path)).client().configuration.host == "https://other"
+    assert Connection(str(path), before=first.chosen.context).client().url == "https://one"
+    assert Connection(str(path)).client().url == "https://other"
 
     path.write_text(yaml.safe_dump(config | {"contexts": config["contexts"][1:]}))  # the context is gone
-    assert Connection(str(path), before=first.chosen.context).client().configuration.host == "https://other"
+    assert Connection(str(path), before=first.chosen.context).client().url == "https://other"
 
 
 def test_the_authority_of_a_pod_is_read_anew(

@@ -121,7 +121,7 @@ def test_a_new_certificate_is_shown_by_a_new_client(made: Plugin, tmp_path: Path
     made.answers("", 2 * LIFE, **pair("two"))
     made.clock.now += LIFE
     assert connection.client() is not before
-    assert connection.client().configuration.api_key == {}
+    assert connection.client().authorization == ""
 
 
 def test_a_slow_plugin_takes_no_time_from_a_request(tmp_path: Path, server: FaultServer) -> None:

@@ -13,7 +13,7 @@ from takara_sync import reconcile
 from takara_sync.errors import NotFound, Retryable, Unreadable
 from takara_sync.kube import api, client, decode, response, transport
 from takara_sync.kube.cluster import KubeCluster
-from takara_sync.objects import Deployment, Listing, ObjectMeta
+from takara_sync.objects import Deployment, DeploymentMeta, Listing
 from tests.wire.cells import HURRIED, Cell, run
 from tests.wire.command import Called
 from tests.wire.forked import Forked, hasty
@@ -45,7 +45,7 @@ def takes_a_failed_list_for_an_empty_one(patch: pytest.MonkeyPatch) -> None:
 
 def takes_the_first_page_for_all(patch: pytest.MonkeyPatch) -> None:
     page = decode.page
-    patch.setattr(decode, "page", lambda body, kinds: (page(body, kinds)[0], ""))
+    patch.setattr(decode, "page", lambda *args: (page(*args)[0], ""))
 
 
 def reports_success_for_a_lost_response(patch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def reports_success_for_a_lost_response(patch: pytest.MonkeyPatch) -> None:
             return sent(self, key, body, *args)
         except Retryable:
             spec = msgspec.Raw(msgspec.json.encode(body["spec"]))
-            return Deployment(ObjectMeta(key.name, key.namespace, body["metadata"].get("uid", "uid"), "9999"), spec)
+            return Deployment(DeploymentMeta(key.name, key.namespace, body["metadata"].get("uid", "uid"), "9999"), spec)
 
     patch.setattr(KubeCluster, "_patch_deployment", send)
 
