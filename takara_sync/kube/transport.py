@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -21,6 +22,7 @@ from takara_sync.kube.trouble import HINT, causes, explained
 PAGE_BYTES_MAX = 256 * 2**20
 _CHUNK = 2**16
 _WIRE_ERRORS = (OSError, ValueError, urllib3.exceptions.HTTPError, HTTPException)
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SECRET_BYTES_MIN = 16  # a shorter token may be part of many messages by chance
 
 
@@ -78,7 +80,7 @@ class HttpTransport:
         response = client.pools.urlopen(
             request.method,
             client.url + request.path + (f"?{urlencode(request.query)}" if request.query else ""),
-            body=None if request.body is None else json.dumps(request.body, separators=(",", ":")),
+            body=None if request.body is None else encoded(request.body),
             headers=headers,
             timeout=urllib3.Timeout(total=seconds),
             preload_content=False,
@@ -92,6 +94,16 @@ class HttpTransport:
             raise
         response.release_conn()
         return Response(response.status, response.headers, content, _secret(headers))
+
+
+def encoded(body: object) -> bytes:
+    """The body as JSON that is also YAML, because the API server reads an apply as YAML.
+
+    YAML has no surrogate pairs, so an emoji cannot be escaped, and these characters must be:
+    https://yaml.org/spec/1.1/#id868524
+    """
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 def _secret(headers: Mapping[str, str]) -> str:

@@ -26,7 +26,6 @@ _AGAIN: dict[str, Answer] = {
     "503 with a Retry-After of long ago": status(503, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
     "a proxy's 502": html(502),
     "a proxy's 503": html(503),
-    "301 to nowhere": redirect("http://[broken", 301),  # which no client can read
     "no gzip although it says so": good(b"hello", Content_Encoding="gzip"),
 }
 
@@ -58,6 +57,7 @@ _REFUSED: dict[str, Answer] = {
     "501": status(501, "NotImplemented"),
     "a proxy's 403": html(403),
     "a proxy's 407": html(407),
+    "301 to nowhere": redirect("http://[broken", 301),
     "302 to itself": _to_itself,
     "307 to another server": _elsewhere,
 }
