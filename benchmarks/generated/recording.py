@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from benchmarks.generated.recorded import FILE, NAMESPACE, SIZE, TAKARAS, Recording
 from takara_sync import sync_once
 from takara_sync.kube.api import Api, Deadline, Request, Response
-from benchmarks.generated.recorded import FILE, NAMESPACE, SIZE, TAKARAS, Recording
 from tests.control_plane.build import assets
 from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara

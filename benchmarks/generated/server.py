@@ -54,7 +54,7 @@ class Served:
         self._sent += len(answered)
         return answered
 
-    def _answered(self, method: str, path: str, query: str, gzip: bool, body: bytes) -> tuple[str, bytes]:  # noqa: FBT001
+    def _answered(self, method: str, path: str, query: str, gzip: bool, body: bytes) -> tuple[str, bytes]:
         if method == "GET" and (resource := _LISTS.get(path)):
             asked = parse_qs(query)
             token, limit = asked.get("continue", [""])[0], int(asked.get("limit", ["0"])[0])
