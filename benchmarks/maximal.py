@@ -24,6 +24,7 @@ from typing import Any
 from benchmarks.generated.options import fleet_arguments, fleet_parser
 
 COMMAND = str(Path(sys.executable).with_name("takara-sync"))
+PASS_TIMEOUT = 600  # seconds
 _CONFIG = {
     "apiVersion": "v1",
     "kind": "Config",
@@ -67,7 +68,12 @@ def run(port: int, folder: Path, arguments: Sequence[str] = ()) -> Run:
     _counts(port)
     with (folder / "output").open("w+") as output:
         started = time.perf_counter()
-        process = subprocess.Popen([COMMAND, "once", *arguments], env=environment, stdout=output, stderr=output)  # noqa: S603
+        process = subprocess.Popen(  # noqa: S603 - the command
+            [COMMAND, "once", f"--pass-timeout={PASS_TIMEOUT}", *arguments],
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
