@@ -259,11 +259,28 @@ class Deployment(_Object, frozen=True):
         _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
         _keep(self, "spec")
         _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
+        if self.is_complete:  # its conditions say only that nothing is missing
+            structs.force_setattr(self.status, "conditions", _NULL)
         _keep(self.status, "conditions")
+
+    def without_manifest(self) -> Deployment:
+        """The part that a status needs. The rest is much larger, and a pass keeps thousands of Deployments."""
+        meta = self.metadata
+        metadata = DeploymentMeta(meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation)
+        return Deployment(metadata, Raw(b'{"replicas":%d}' % self.replicas), self.status)
 
     @property
     def replicas(self) -> int:
         return msgspec.json.decode(self.spec, type=_Scale).replicas
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the Deployment controller has seen this generation, and all replicas are up to date and available."""
+        seen = self.status
+        return (
+            seen.observed_generation == self.metadata.generation
+            and self.replicas == seen.replicas == seen.updated_replicas == seen.available_replicas
+        )
 
     @property
     def controller(self) -> OwnerReference | None:

@@ -28,7 +28,7 @@ from datetime import datetime, timedelta
 from typing import TypeGuard
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from takara_sync.backoff import elapsed, rejected_is_due, wait_after
 from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
@@ -155,7 +155,7 @@ def make_plan(snapshot: Snapshot, policy: Policy, now: datetime) -> Plan:
         deployment = snapshot.deployments.get(takara.key)
         try:
             if takara.key not in unread or takara.deleting:
-                decisions.append(decide(takara, deployment, policy, now))
+                decisions.append(_lean(decide(takara, deployment, policy, now)))
                 unread.pop(takara.key, None)
         except (msgspec.MsgspecError, RecursionError) as error:
             unread[takara.key] = f"malformed: {error}"
@@ -169,6 +169,13 @@ def decide(takara: Takara, deployment: Deployment | None, policy: Policy, now: d
     decision = _decide(takara, deployment, policy, now)
     if isinstance(decision, Create | Apply) and (verdict := _rejected_before(takara, policy, now)):  # rejected
         return Keep(takara, decision.deployment if isinstance(decision, Apply) else None, verdict)
+    return decision
+
+
+def _lean(decision: Decision) -> Decision:
+    """The decision without the parts of a Deployment that nothing reads any more."""
+    if isinstance(decision, Keep) and decision.deployment is not None:
+        return structs.replace(decision, deployment=decision.deployment.without_manifest())
     return decision
 
 

@@ -74,7 +74,7 @@ def status_for(
 
 def _observed(takara: Takara, deployment: Deployment | None) -> Verdict:
     """The verdict from the status of the Deployment. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status"""
-    if deployment is not None and _complete(deployment, takara.size):
+    if deployment is not None and deployment.is_complete and deployment.replicas == takara.size:
         return Verdict(Reason.READY, f"All {takara.size} replicas are up to date and available.", stalled=False)
     if takara.paused:
         return Verdict(
@@ -99,14 +99,6 @@ def _observed(takara: Takara, deployment: Deployment | None) -> Verdict:
         Reason.PROGRESSING,
         f"The Deployment has not reached {takara.size} up-to-date, available replicas yet.",
         stalled=False,
-    )
-
-
-def _complete(deployment: Deployment, size: int) -> bool:
-    seen = deployment.status
-    return (
-        seen.observed_generation == deployment.metadata.generation
-        and deployment.replicas == seen.replicas == seen.updated_replicas == seen.available_replicas == size
     )
 
 

@@ -89,7 +89,8 @@ def new_client(
         raise ConfigurationError(what, "Correct proxy-url in the kubeconfig, or HTTPS_PROXY.") from error
     client.rest_client.pool_manager.connection_pool_kw["ssl_context"] = tls
     timed(client.rest_client.pool_manager)
-    encoding = ("Accept-Encoding", "identity" if cluster.get("disable-compression") else "gzip")
+    near = cluster.get("disable-compression") or is_loopback(urlsplit(url).hostname)
+    encoding = ("Accept-Encoding", "identity" if near else "gzip")
     return Client(client, [("User-Agent", user_agent), encoding, *_acts_as(chosen.user)])
 
 
