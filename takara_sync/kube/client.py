@@ -63,7 +63,8 @@ def new_client(
     insecure = bool(cluster.get("insecure-skip-tls-verify"))
     what = "certificate-authority holds no certificate"
     try:
-        tls = tls_context(chosen.pem("certificate-authority"), insecure=insecure)
+        encrypted = any(each.startswith("https:") for each in (url, proxy))
+        tls = tls_context(chosen.pem("certificate-authority"), insecure=insecure or not encrypted)
         what = "client-certificate and client-key are not a pair"
         if certificate:
             _load(tls, *certificate)
