@@ -57,7 +57,7 @@ class Response(Struct, frozen=True):
     secret: str = ""
 
 
-class Expired(ObjectError):
+class Expired(Conflict):
     """410: the continue token of a list has expired; the list starts again."""
 
 
