@@ -56,7 +56,7 @@ def _as_it_is(item: Any) -> Any:
 
 
 class _Resource(NamedTuple, Generic[W, T]):
-    """A resource of the API. kind: the struct of an object. lists: the kinds of a list. keep: what a list keeps of it."""
+    """A resource of the API. kind: the struct of an object. lists: the kinds of a list. keep: what is kept of each."""
 
     root: str
     plural: str
