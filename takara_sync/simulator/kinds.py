@@ -1,7 +1,8 @@
-"""The kinds that the simulator serves, and their schemas: the Takara's from its CRD, the others' from the client."""
+"""The kinds that the simulator serves; `schemas` has the schemas of the built-in ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -9,15 +10,21 @@ from typing import Any, Literal
 
 import yaml
 
-from takara_sync.list_keys import KEYS
+from takara_sync.simulator.schemas import schema_of
+from takara_sync.simulator.wire import Json, Refusal
 
-Json = dict[str, Any]
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+_PHASE = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of object; `model` is the class of the Kubernetes client that knows its fields."""
+    """One kind of object.
+
+    model: the class of the Kubernetes client that knows the fields of a built-in kind. crd: the schema of a custom one.
+    first: the status of a new object. columns: as additionalPrinterColumns of a CRD. size_field: of the spec.
+    unowned: the part of a new object whose creator does not own it.
+    """
 
     group: str
     version: str
@@ -27,9 +34,11 @@ class Kind:
     model: str = ""
     namespaced: bool = True
     subresources: tuple[str, ...] = ("status",)
-    crd: Json = field(default_factory=dict, compare=False)  # the schema of a custom resource
-    columns: tuple[Json, ...] = field(default=(_AGE,), compare=False)  # as a CRD's additionalPrinterColumns
-    size_field: str = "replicas"  # of the spec
+    crd: Json = field(default_factory=dict)
+    first: Json = field(default_factory=dict)
+    unowned: Json = field(default_factory=dict)
+    columns: tuple[Json, ...] = field(default=(_AGE,))
+    size_field: str = "replicas"
 
     @property
     def api_version(self) -> str:
@@ -42,9 +51,29 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
+    def has_owners(self) -> bool:
+        """Whether its objects have managedFields here, and can be applied."""
+        return "scale" in self.subresources
+
+    @property
     def schema(self) -> Json:
         """What its objects may look like."""
         return self.crd or schema_of(self.model)
+
+    def details(self, name: str, causes: Iterable[Json] = ()) -> Json:
+        """The `details` of a Status: the resource, in the plural, and what is wrong with it."""
+        found: Json = {"name": name, "group": self.group, "kind": self.plural, "causes": list(causes)}
+        return {key: item for key, item in found.items() if item}
+
+    def refusal(self, code: int, reason: str, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
+        """A refusal about one object, or about all of the kind where the name is empty."""
+        what = f'{self.resource} "{name}"' if name else self.resource
+        return Refusal(code, reason, f"{what} {why}", self.details(name, causes))
+
+    def invalid(self, name: str, causes: list[Json]) -> Refusal:
+        """422, with one cause for each mistake."""
+        words = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
+        return self.refusal(422, "Invalid", name, f"is invalid: {', '.join(words)}", causes)
 
 
 DEPLOYMENT = Kind(
@@ -55,6 +84,12 @@ DEPLOYMENT = Kind(
     short_name="deploy",
     model="V1Deployment",
     subresources=("status", "scale"),
+    first={"status": {}},
+    unowned={
+        "metadata": {},
+        "spec": {"strategy": {}, "template": {"metadata": {}, "spec": {"containers": []}}},
+        "status": {},
+    },
     columns=(
         {"name": "Ready", "type": "string", "jsonPath": ".status.readyReplicas/.spec.replicas"},
         {"name": "Up-to-date", "type": "integer", "jsonPath": ".status.updatedReplicas"},
@@ -62,88 +97,14 @@ DEPLOYMENT = Kind(
         _AGE,
     ),
 )
-REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet")
-_STATUS = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
-POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", columns=(_STATUS, _AGE))
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "ns", "V1Namespace", namespaced=False)
-REVIEW = Kind(
-    group="authorization.k8s.io",
-    version="v1",
-    kind="SelfSubjectAccessReview",
-    plural="selfsubjectaccessreviews",
-    short_name="",
-    model="V1SelfSubjectAccessReview",
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet", first={"status": {"replicas": 0}})
+POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", first={"status": {"phase": "Pending"}}, columns=(_PHASE, _AGE))
+NAMESPACE = Kind(
+    *("", "v1", "Namespace", "namespaces", "ns", "V1Namespace"),
     namespaced=False,
-    subresources=(),
+    first={"status": {"phase": "Active"}},
+    columns=(_PHASE, _AGE),
 )
-
-_PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean", "float": "number"}
-_SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
-_QUANTITIES = {"additionalProperties": {"format": "quantity"}}
-_SIZE = {"minimum": 0}
-# Checks and defaults of the server that are not in the models, by model and field.
-# Source of the defaults: kubernetes pkg/apis/{apps,core}/v1/defaults.go, as far as a Deployment of ours has them.
-_MORE: dict[str, Json] = {
-    "V1ObjectMeta": {"name": {"pattern": _SUBDOMAIN}, "labels": _LABELS},
-    "V1LabelSelector": {"matchLabels": _LABELS},
-    "V1ResourceRequirements": {"limits": _QUANTITIES, "requests": _QUANTITIES},
-    "V1ReplicaSetSpec": {"replicas": _SIZE},
-    "V1ScaleSpec": {"replicas": _SIZE},
-    "V1Deployment": {"spec": {"default": {}}},
-    "V1DeploymentSpec": {
-        "replicas": {**_SIZE, "default": 1},
-        "revisionHistoryLimit": {"default": 10},
-        "progressDeadlineSeconds": {"default": 600},
-        "strategy": {
-            "default": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
-        },
-        "template": {"default": {}},
-    },
-    "V1PodTemplateSpec": {"metadata": {"default": {}}, "spec": {"default": {}}},
-    "V1PodSpec": {
-        "containers": {"minItems": 1},
-        "restartPolicy": {"default": "Always"},
-        "terminationGracePeriodSeconds": {"default": 30},
-        "dnsPolicy": {"default": "ClusterFirst"},
-        "securityContext": {"default": {}},
-        "schedulerName": {"default": "default-scheduler"},
-    },
-    "V1Container": {
-        "imagePullPolicy": {"default": "Always"},
-        "resources": {"default": {}},
-        "terminationMessagePath": {"default": "/dev/termination-log"},
-        "terminationMessagePolicy": {"default": "File"},
-    },
-    "V1ContainerPort": {"protocol": {"default": "TCP"}},
-}
-_REQUIRED = {
-    "V1OwnerReference": ("apiVersion", "kind", "name", "uid"),
-    "V1DeploymentSpec": ("selector", "template"),
-    "V1PodSpec": ("containers",),
-    "V1Container": ("name", "image"),
-}
-
-
-@cache
-def schema_of(model: str) -> Json:
-    """The structural schema of a type of the Kubernetes client: `V1Deployment`, `List[V1Container]`, `str`, ..."""
-    if model == "object":
-        return {}
-    if model in _PLAIN:
-        return {"type": _PLAIN[model]}
-    if model.startswith("List["):
-        return {"type": "array", "items": schema_of(model[5:-1])}
-    if model.startswith("Dict["):
-        return {"type": "object", "additionalProperties": schema_of(model.split(", ")[1][:-1])}
-    from kubernetes.client import models  # noqa: PLC0415 - 0.4 s and 25 MiB, only for those who use the simulator
-
-    found, properties = getattr(models, model), {}
-    for attribute, of in found.openapi_types.items():
-        name = found.attribute_map[attribute]
-        keyed = {"x-kubernetes-list-map-keys": KEYS[name]} if name in KEYS else {}
-        properties[name] = {**schema_of(of), **keyed, **_MORE.get(model, {}).get(name, {})}
-    return {"type": "object", "properties": properties, "required": _REQUIRED.get(model, ())}
 
 
 @cache
@@ -157,11 +118,7 @@ def takara(*, schemaless: bool = False) -> Kind:
         schema = version["schema"]["openAPIV3Schema"]
     schema["properties"]["metadata"] = schema_of("V1ObjectMeta")
     return Kind(
-        spec["group"],
-        version["name"],
-        names["kind"],
-        names["plural"],
-        names["shortNames"][0],
+        *(spec["group"], version["name"], names["kind"], names["plural"], names["shortNames"][0]),
         subresources=tuple(version["subresources"]),
         crd=schema,
         columns=tuple(version["additionalPrinterColumns"]),
@@ -172,4 +129,4 @@ def takara(*, schemaless: bool = False) -> Kind:
 def served(*, crd: bool | Literal["schemaless"] = True) -> tuple[Kind, ...]:
     """All kinds; `crd`: with the Takara, without it, or with one whose CRD has no schema and lets everything in."""
     custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
-    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, REVIEW, *custom)
+    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, *custom)

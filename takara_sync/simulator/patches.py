@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jsonpatch
 import msgspec
 from jsonpointer import JsonPointer, JsonPointerException
 
-from takara_sync.list_keys import KEYS
+from takara_sync.simulator.merging import fields_of, merge, strategic_parts
 from takara_sync.simulator.wire import Refusal, bad_request
 
 _ODD = (jsonpatch.JsonPatchException, JsonPointerException, KeyError, TypeError, AttributeError, ValueError, IndexError)
@@ -36,33 +38,11 @@ def _finds_nothing(target: Any, operation: dict[str, Any]) -> bool:
     return wants_null and JsonPointer(operation["path"]).resolve(target, None) is None
 
 
-def merge_patch(target: Any, patch: Any, *, strategic: bool = False) -> Any:
-    """RFC 7386; where `strategic`, keyed lists are merged, with those of the `$` directives that kubectl sends."""
-    if not isinstance(patch, dict):
-        return patch
-    base = target if isinstance(target, dict) else {}
-    kept = patch.get("$retainKeys", base) if strategic else base
-    merged = {key: item for key, item in base.items() if key in kept and patch.get(key, ...) is not None}
-    for key, item in patch.items():
-        if strategic and key in KEYS and isinstance(item, list):
-            merged[key] = _keyed(base.get(key) or [], item, KEYS[key][0])
-        elif item is not None and not (strategic and key.startswith("$")):
-            merged[key] = merge_patch(base.get(key), item, strategic=strategic)
-    return merged
+JSON_PATCH, MERGE, STRATEGIC = (f"application/{kind}-patch+json" for kind in ("json", "merge", "strategic-merge"))
 
-
-def strategic_patch(target: Any, patch: Any) -> Any:
-    """The strategic merge patch of kubectl; see `merge_patch`."""
-    return merge_patch(target, patch, strategic=True)
-
-
-def _keyed(live: list[Any], patch: list[Any], key: str) -> list[Any]:
-    if not all(isinstance(item, dict) and isinstance(item.get(key), str | int) for item in patch):
-        raise bad_request(f"map: does not contain declared merge key: {key}")
-    items = {item[key]: item for item in live}
-    for item in patch:
-        if item.get("$patch") == "delete":
-            items.pop(item[key], None)
-        else:
-            items[item[key]] = strategic_patch(items.get(item[key], {}), item)
-    return list(items.values())
+# From what is stored, and the decoded body, to what is written; by content type.
+PATCHES: dict[str, Callable[[Any, Any], Any]] = {
+    JSON_PATCH: json_patch,
+    MERGE: partial(merge, divide=fields_of),
+    STRATEGIC: partial(merge, divide=strategic_parts),
+}

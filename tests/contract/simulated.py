@@ -14,7 +14,7 @@ import pytest
 import urllib3
 import yaml
 
-from takara_sync.simulator import Asked, Recorded, Simulator, Store
+from takara_sync.simulator import Recorded, Simulator, Store
 from tests.control_plane.build import assets
 from tests.server import Answer, Finished, Request, User
 
@@ -40,7 +40,7 @@ class Simulated:
     def __init__(self, folder: Path, *, crd: bool = True) -> None:
         self.folder = folder
         self._tokens: dict[str, str] = {"": "system:anonymous"}
-        self.store = Store(crd=crd, tokens=self._tokens, deny=_denied)
+        self.store = Store(crd=crd, tokens=self._tokens, denied=_denied)
         self.simulator = Simulator(self.store)
         self.simulator.controllers.runs = self._runs
         self._running: set[tuple[str, str]] = set()
@@ -150,8 +150,8 @@ class Simulated:
         return (pod["metadata"]["namespace"], owner.rpartition("-")[0]) in self._running
 
 
-def _denied(asked: Asked) -> bool:
-    return asked.user.startswith(_OTHERS)
+def _denied(user: str) -> bool:
+    return user.startswith(_OTHERS)
 
 
 def _told(one: Recorded) -> Request:

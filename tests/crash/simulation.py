@@ -58,7 +58,7 @@ class Simulation:
         self._controllers = simulated.simulator.controllers
         self._controllers.runs = lambda _: not situation.crowd
         self.now = datetime.now(UTC) + situation.later
-        self.store.now = self.store.objects._now = lambda: self.now
+        self.store.objects.now = lambda: self.now
         self.created: Counter[str] = Counter()
         self.changed: list[tuple[str, Json, Json]] = []
         self.checks_status = True

@@ -113,7 +113,7 @@ def test_a_day_of_passes(world: World, long: bool, count: Callable[[str, int], N
     day = Day(world, world.server.user())
     server = world.server
     assert isinstance(server, Simulated)
-    server.store.objects._now = day.utcnow  # the cluster lives on the same clock
+    server.store.objects.now = day.utcnow  # the cluster lives on the same clock
 
     with quiet():
         code = Runner(Settings(), day, Heartbeat(None), day.one_pass, lambda: day.now).loop(interval)

@@ -101,8 +101,7 @@ class World(Api):
     def twin(self) -> World:
         """Another world with the same objects; nothing stored is ever changed in place."""
         store = Store(crd="schemaless", seed=8)
-        store.objects._held = {kind: dict(held) for kind, held in self.store.objects._held.items()}
-        store.objects.version = self.store.objects.version
+        store.restore(self.store.snapshot())
         return World(store)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from takara_sync.simulator import Answer, Controllers, Store
 from takara_sync.simulator import Request as Served
-from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE
+from takara_sync.simulator.kinds import NAMESPACE
 from tests.unit.build import NOW, PAUSED, Json, manifest, owner
 
 GO_OPERATOR = "takara-operator"
@@ -95,8 +95,8 @@ class People:
 
     def spoil(self, name: str, **values: Any) -> None:
         """The list holds a Deployment that cannot be read; no server would store it."""
-        held = self.store.objects._held.setdefault(DEPLOYMENT, {})
-        held["ns", name] = held.get(("ns", name), {}) | (values or {"spec": 5})
+        held = self.store.objects.held["deployments"]
+        held[f"ns/{name}"] = held.get(f"ns/{name}", {}) | (values or {"spec": 5})
 
     def settle(self) -> None:
         """The controllers do all that they will do: pods start."""
