@@ -30,7 +30,12 @@ class Controllers:
 
     def tick(self) -> bool:
         """One step of every controller; returns whether anything changed."""
-        before = self._objects.version
+        with self._objects.lock:
+            before = self._objects.version
+            self._step()
+            return self._objects.version != before
+
+    def _step(self) -> None:
         self._collect()
         for pod in self._objects.all(POD):
             if pod["status"].get("phase") == "Pending" and self.runs(pod):
@@ -40,7 +45,6 @@ class Controllers:
             self._reconcile_set(one, pods[one["metadata"]["uid"]])
         for one in self._objects.all(DEPLOYMENT):
             self._reconcile_deployment(one, sets[one["metadata"]["uid"]])
-        return self._objects.version != before
 
     def settle(self, steps: int = 1000) -> None:
         """Ticks until nothing changes any more. Raises RuntimeError where that takes more than so many ticks."""
@@ -58,17 +62,18 @@ class Controllers:
 
     def _save(self, kind: Kind, old: Json, subresource: str = "", **changed: Any) -> None:
         if any(old.get(key) != value for key, value in changed.items()):
-            self._objects.update(kind, old, {**old, **changed}, self._writer(kind, subresource))
+            self._write(kind, old, {**old, **changed}, subresource)
 
     def _create(self, kind: Kind, owner: Json, metadata: Json, spec: Json) -> None:
         reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
         reference |= {"uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
         place = {"namespace": owner["metadata"]["namespace"], "ownerReferences": [reference]}
-        with suppress(Refusal):  # an admission hook refuses it; the next tick tries again
-            self._objects.create(kind, {"metadata": {**metadata, **place}, "spec": spec}, self._writer(kind))
+        self._write(kind, None, {"metadata": {**metadata, **place}, "spec": spec})
 
-    def _writer(self, kind: Kind, subresource: str = "") -> Entry:
-        return Entry("kube-controller-manager", "Update", kind.api_version, subresource, self._objects.time())
+    def _write(self, kind: Kind, old: Json | None, new: Json, subresource: str = "") -> None:
+        writer = Entry("kube-controller-manager", "Update", kind.api_version, subresource, self._objects.time())
+        with suppress(Refusal):  # an admission hook refuses it; the next tick tries again
+            self._objects.write(kind, old, new, writer)
 
     def _reconcile_set(self, one: Json, pods: list[Json]) -> None:
         template, size, prefix = one["spec"]["template"], one["spec"]["replicas"], f"{one['metadata']['name']}-"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from takara_sync.simulator.merging import MISSING, Path, merge, parts, whole
+from takara_sync.simulator.patches import Path, merge, parts, whole
 from takara_sync.simulator.wire import Json
 
 Paths = frozenset[Path]
@@ -74,7 +74,7 @@ def _encoded(entry: Entry) -> Json:
     return {**named, "fieldsType": "FieldsV1", "fieldsV1": root}
 
 
-def flat(value: Any, path: Path = (), unlike: Any = MISSING) -> dict[Path, Any]:
+def flat(value: Any, path: Path = (), unlike: Any = ...) -> dict[Path, Any]:
     """Every path of an object with its value; what has parts has a path of its own, with `...` as its value.
 
     unlike: another version of the value; what both have in common is left out.
@@ -86,7 +86,7 @@ def flat(value: Any, path: Path = (), unlike: Any = MISSING) -> dict[Path, Any]:
     others = parts(unlike, path) or {}
     found: dict[Path, Any] = {path: ...}
     for element, item in divided.items():
-        found |= flat(item, (*path, element), others.get(element, MISSING))
+        found |= flat(item, (*path, element), others.get(element, ...))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The kinds that the simulator serves; `schemas` has the schemas of the built-in ones."""
+"""The kinds that the simulator serves, and their schemas: the Takara's from its CRD, the others' from the client."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import yaml
 
-from takara_sync.simulator.schemas import schema_of
+from takara_sync.list_keys import KEYS
 from takara_sync.simulator.wire import Json, Refusal
 
+ITEM_KEYS = "x-kubernetes-list-map-keys"
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _PHASE = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
 
@@ -107,6 +108,74 @@ NAMESPACE = Kind(
 )
 
 
+_PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean"}
+_SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
+_QUANTITIES = {"additionalProperties": {"format": "quantity"}}
+_SIZE = {"minimum": 0}
+# Checks and defaults of the server that are not in the models, by model and field.
+# Source of the defaults: kubernetes pkg/apis/{apps,core}/v1/defaults.go, as far as a Deployment of ours has them.
+_MORE: dict[str, Json] = {
+    "V1ObjectMeta": {"name": {"pattern": _SUBDOMAIN}, "labels": _LABELS},
+    "V1LabelSelector": {"matchLabels": _LABELS},
+    "V1ResourceRequirements": {"limits": _QUANTITIES, "requests": _QUANTITIES},
+    "V1ReplicaSetSpec": {"replicas": _SIZE},
+    "V1Deployment": {"spec": {"default": {}}},
+    "V1DeploymentSpec": {
+        "replicas": {**_SIZE, "default": 1},
+        "revisionHistoryLimit": {"default": 10},
+        "progressDeadlineSeconds": {"default": 600},
+        "strategy": {
+            "default": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
+        },
+        "template": {"default": {}},
+    },
+    "V1PodTemplateSpec": {"metadata": {"default": {}}, "spec": {"default": {}}},
+    "V1PodSpec": {
+        "containers": {"minItems": 1},
+        "restartPolicy": {"default": "Always"},
+        "terminationGracePeriodSeconds": {"default": 30},
+        "dnsPolicy": {"default": "ClusterFirst"},
+        "securityContext": {"default": {}},
+        "schedulerName": {"default": "default-scheduler"},
+    },
+    "V1Container": {
+        "imagePullPolicy": {"default": "Always"},
+        "resources": {"default": {}},
+        "terminationMessagePath": {"default": "/dev/termination-log"},
+        "terminationMessagePolicy": {"default": "File"},
+    },
+    "V1ContainerPort": {"protocol": {"default": "TCP"}},
+}
+_REQUIRED = {
+    "V1OwnerReference": ("apiVersion", "kind", "name", "uid"),
+    "V1DeploymentSpec": ("selector", "template"),
+    "V1PodSpec": ("containers",),
+    "V1Container": ("name", "image"),
+}
+
+
+@cache
+def schema_of(model: str) -> Json:
+    """The schema of a type of the Kubernetes client: `V1Deployment`, `list[V1Container]`, `str`, ..."""
+    if model == "object":
+        return {}
+    if model in _PLAIN:
+        return {"type": _PLAIN[model]}
+    if model.lower().startswith("list["):
+        return {"type": "array", "items": schema_of(model[5:-1])}
+    if model.lower().startswith("dict["):
+        return {"type": "object", "additionalProperties": schema_of(model.split(", ")[1][:-1])}
+    from kubernetes.client import models  # noqa: PLC0415 - 0.4 s and 25 MiB, only for those who use the simulator
+
+    found, properties = getattr(models, model), {}
+    for attribute, of in found.openapi_types.items():
+        name = found.attribute_map[attribute]
+        keyed = {ITEM_KEYS: KEYS[name]} if name in KEYS else {}
+        properties[name] = {**schema_of(of), **keyed, **_MORE.get(model, {}).get(name, {})}
+    return {"type": "object", "properties": properties, "required": _REQUIRED.get(model, ())}
+
+
 @cache
 def takara(*, schemaless: bool = False) -> Kind:
     """The Takara, as k8s/crd/takara.yaml defines it (in the package through the link takara_sync/k8s)."""
@@ -126,7 +195,7 @@ def takara(*, schemaless: bool = False) -> Kind:
     )
 
 
-def served(*, crd: bool | Literal["schemaless"] = True) -> tuple[Kind, ...]:
+def served(crd: bool | Literal["schemaless"]) -> tuple[Kind, ...]:
     """All kinds; `crd`: with the Takara, without it, or with one whose CRD has no schema and lets everything in."""
     custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
     return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, *custom)

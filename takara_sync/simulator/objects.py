@@ -6,6 +6,7 @@ as it was, a list stays true once it is taken, and a snapshot copies references 
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,10 +14,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from takara_sync.simulator import fields
-from takara_sync.simulator.admission import validate
+from takara_sync.simulator.admission import shaped, validate
 from takara_sync.simulator.fields import SYSTEM, Entry
 from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, Kind
-from takara_sync.simulator.schemas import shaped
 from takara_sync.simulator.wire import Json, cause
 from takara_sync.text import rfc3339
 
@@ -35,15 +35,18 @@ class Snapshot(NamedTuple):
 
 
 class Objects:
-    """All objects. held: them by plural and `namespace/name`. kinds: those that there can be.
+    """All objects of a cluster.
 
-    now: asked for each timestamp. seed: makes uids and generated names repeatable.
+    held: the objects by plural and `namespace/name`. kinds: those that there can be. lock: for one request or one step
+    of the controllers at a time. now: asked for each timestamp; may be replaced at any time. seed: makes uids and
+    generated names repeatable.
     """
 
     def __init__(self, kinds: tuple[Kind, ...], now: Callable[[], datetime], seed: int | None = None) -> None:
         self.kinds = kinds
         self.now = now
         self.admission: list[AdmissionHook] = []
+        self.lock = threading.RLock()
         self.version = 1
         self.held: dict[str, dict[str, Json]] = {kind.plural: {} for kind in kinds}
         self._origin = uuid.uuid4() if seed is None else uuid.UUID(int=seed)
@@ -69,42 +72,42 @@ class Objects:
 
     def snapshot(self) -> Snapshot:
         """The objects as they are now, and the version counter; costs much less than a microsecond an object."""
-        return Snapshot(self.version, {plural: {**held} for plural, held in self.held.items()})
+        with self.lock:
+            return Snapshot(self.version, {plural: {**held} for plural, held in self.held.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a snapshot, as often as wanted."""
-        self.version = snapshot.version
-        self.held = {plural: {**held} for plural, held in snapshot.held.items()}
+        """Goes back to a snapshot, as often as wanted; one of another Store makes this its twin."""
+        with self.lock:
+            self.version = snapshot.version
+            self.held = {plural: {**held} for plural, held in snapshot.held.items()}
 
-    def create(self, kind: Kind, value: Json, writer: Entry, owners: list[Entry] | None = None) -> Json:
-        """Stores a new object. Raises Refusal: 404 for its namespace, 409 where there is one, 422."""
-        given, uid = value["metadata"], str(uuid.uuid5(self._origin, str(self.version)))
-        name = given.get("name") or (f"{given['generateName'][:58]}{uid[:5]}" if given.get("generateName") else "")
-        system: Json = {"name": name, "uid": uid, "creationTimestamp": self.time(), "generation": 1}
-        if kind.namespaced:
-            system["namespace"] = given["namespace"]
-            self.find(NAMESPACE, "", given["namespace"])
-        if self.get(kind, system.get("namespace", ""), name):
-            raise kind.refusal(409, "AlreadyExists", name, "already exists")
-        new = _written(kind.first, value, writer.subresource)
-        new = _completed(kind, None, new, system, writer, owners)
-        return self._put(kind, self._admitted(kind, None, new, writer))
+    def write(
+        self, kind: Kind, old: Json | None, value: Json, writer: Entry, owners: list[Entry] | None = None
+    ) -> Json:
+        """Stores a new object, or a changed one in place of `old`; where nothing changes, nothing moves.
 
-    def update(self, kind: Kind, old: Json, value: Json, writer: Entry, owners: list[Entry] | None = None) -> Json:
-        """Stores a changed object; where nothing changes, nothing moves.
-
-        owners: those after an apply; otherwise they follow from what changed. Raises Refusal: 409 for a stale
-        resourceVersion, 422.
+        owners: those after an apply; otherwise they follow from what changed. Raises Refusal: 404 for the namespace of
+        a new object, 409 where there is one already, or for a stale resourceVersion; 422.
         """
-        new = _written(old, value, writer.subresource)
-        _check_identity(kind, old["metadata"], value["metadata"], new["metadata"])
-        system = {key: old["metadata"][key] for key in SYSTEM if key in old["metadata"]}
-        new = self._admitted(kind, old, _completed(kind, old, new, system, writer, owners), writer)
-        if _timeless(old) == _timeless(new):
+        new = _written(old or kind.first, value, writer.subresource)
+        identity = _checked(kind, old, value, new) if old else self._created(kind, value["metadata"])
+        new = self._admitted(kind, old, _completed(kind, old, new, identity, writer, owners), writer)
+        if old and _timeless(old) == _timeless(new):
             return old
-        if writer.subresource != "status" and _moves_generation(kind, old, new):
+        if old and writer.subresource != "status" and _moves_generation(kind, old, new):
             new["metadata"]["generation"] += 1
         return self._put(kind, new)
+
+    def _created(self, kind: Kind, given: Json) -> Json:
+        """The metadata that the server gives to a new object. Raises Refusal: 404 for its namespace, 409."""
+        uid, namespace = str(uuid.uuid5(self._origin, str(self.version))), given.get("namespace", "")
+        name = given.get("name") or (f"{given['generateName'][:58]}{uid[:5]}" if given.get("generateName") else "")
+        if namespace:
+            self.find(NAMESPACE, "", namespace)
+        if self.get(kind, namespace, name):
+            raise kind.refusal(409, "AlreadyExists", name, "already exists")
+        named = {"name": name, "namespace": namespace} if kind.namespaced else {"name": name}
+        return {**named, "uid": uid, "creationTimestamp": self.time(), "generation": 1}
 
     def _admitted(self, kind: Kind, old: Json | None, new: Json, writer: Entry) -> Json:
         """The object after the admission hooks; who owns what has been settled before. Raises Refusal 422."""
@@ -141,21 +144,26 @@ def _written(old: Json, new: Json, subresource: str) -> Json:
     return kept | ({"status": status["status"]} if "status" in status else {})
 
 
-def _check_identity(kind: Kind, old: Json, stated: Json, new: Json) -> None:
-    """All in metadata. Raises Refusal: 409 for another resourceVersion, 422 for another incarnation of the object."""
-    if stated.get("resourceVersion") not in (None, "", "0", old["resourceVersion"]):
-        raise kind.refusal(409, "Conflict", old["name"], "has been modified; please apply to the latest")
-    if new.get("uid") not in (None, "", old["uid"]):
-        raise kind.invalid(old["name"], [cause("FieldValueInvalid", "metadata.uid", "field is immutable")])
+def _checked(kind: Kind, old: Json, value: Json, new: Json) -> Json:
+    """The metadata that the server keeps.
+
+    Raises Refusal: 409 if the write was made for another resourceVersion, 422 if for another incarnation of the object.
+    """
+    kept = {key: old["metadata"][key] for key in SYSTEM if key in old["metadata"]}
+    if value["metadata"].get("resourceVersion") not in (None, "", "0", kept["resourceVersion"]):
+        raise kind.refusal(409, "Conflict", kept["name"], "has been modified; please apply to the latest")
+    if new["metadata"].get("uid") not in (None, "", kept["uid"]):
+        raise kind.invalid(kept["name"], [cause("FieldValueInvalid", "metadata.uid", "field is immutable")])
+    return kept
 
 
 def _completed(
-    kind: Kind, old: Json | None, new: Json, system: Json, writer: Entry, owners: list[Entry] | None
+    kind: Kind, old: Json | None, new: Json, identity: Json, writer: Entry, owners: list[Entry] | None
 ) -> Json:
     """The object with defaults, owners, and the metadata that the server keeps."""
     metadata = {key: item for key, item in new["metadata"].items() if key not in SYSTEM and item not in ({}, [])}
     head = {"apiVersion": kind.api_version, "kind": kind.kind}
-    new = shaped({**head, **new, "metadata": metadata | system}, kind.schema)
+    new = shaped({**head, **new, "metadata": metadata | identity}, kind.schema)
     if kind.has_owners:
         stated = new["metadata"].pop("managedFields", None)
         owners = _owners(kind, old, new, stated, writer) if owners is None else owners

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import http.server
 import logging
+import sys
 import threading
 from typing import Any, Self
 
 import yaml
 
 from takara_sync.simulator.controllers import Controllers
-from takara_sync.simulator.objects import Snapshot
 from takara_sync.simulator.store import Store
-from takara_sync.simulator.wire import Answer, Refusal, Request
+from takara_sync.simulator.wire import Request
 
 _log = logging.getLogger(__name__)
 
 
 class Simulator:
-    """A cluster on 127.0.0.1 for as long as the `with` statement lasts; its methods may be called from any thread.
+    """A cluster on 127.0.0.1 for as long as the `with` statement lasts.
 
     store: the cluster that it serves; a new one unless given.
     tick_every: seconds after which the controllers work at the latest; with None only `settle` makes them work.
@@ -26,8 +26,7 @@ class Simulator:
 
     def __init__(self, store: Store | None = None, *, tick_every: float | None = None) -> None:
         self.store = store or Store()
-        self.controllers = Controllers(self.store.objects)
-        self.lock = threading.RLock()  # one request or tick at a time
+        self.controllers = Controllers(self.store)
         self.ticks = tick_every is not None
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.simulator = self
@@ -57,30 +56,6 @@ class Simulator:
         lists = {f"{key}s": [{"name": "simulator", key: value}] for key, value in parts.items()}
         return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "simulator", **lists})
 
-    def handle(self, request: Request) -> Answer:
-        """Answers one request in this process; an error of the simulator's own is a 500 and changes nothing."""
-        with self.lock:
-            try:
-                return self.store.handle(request)
-            except Exception as error:  # noqa: BLE001 - the boundary of a server: one request never ends it
-                _log.exception("%s %s", request.method, request.path)
-                return Refusal(500, "InternalError", f"Internal error occurred: {error!r}").answer
-
-    def snapshot(self) -> Snapshot:
-        """The objects as they are now; see `Store.snapshot`."""
-        with self.lock:
-            return self.store.snapshot()
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a snapshot; see `Store.restore`."""
-        with self.lock:
-            self.store.restore(snapshot)
-
-    def settle(self) -> None:
-        """Lets the controllers finish their work. Raises RuntimeError where that takes more than 1,000 steps."""
-        with self.lock:
-            self.controllers.settle()
-
 
 class _Http(http.server.ThreadingHTTPServer):
     daemon_threads = True
@@ -91,12 +66,12 @@ class _Http(http.server.ThreadingHTTPServer):
     def service_actions(self) -> None:
         """Called after each request, and where there is none every so many seconds."""
         if self.simulator.ticks:
-            with self.simulator.lock:
-                self.simulator.controllers.tick()
+            self.simulator.controllers.tick()
 
     def handle_error(self, *_: object) -> None:
-        """Prints nothing: clients may hang up."""
-        _log.debug("a connection broke", exc_info=True)
+        """Ends the connection; clients may hang up at any time, everything else is an error of the simulator."""
+        level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
+        _log.log(level, "a connection broke", exc_info=True)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -111,7 +86,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if len(body) < length:
             raise ConnectionAbortedError  # half a body is not the request of the client
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.simulator.handle(Request.of(self.command, self.path, body, headers=headers))
+        answer = self.server.simulator.store.handle(Request.of(self.command, self.path, body, headers=headers))
         self.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
             self.send_header(name, value)

@@ -11,18 +11,17 @@ from typing import Literal
 from takara_sync.simulator import discovery, reading
 from takara_sync.simulator.fields import Entry
 from takara_sync.simulator.kinds import NAMESPACE, served
-from takara_sync.simulator.objects import Objects, Snapshot
+from takara_sync.simulator.objects import Objects
 from takara_sync.simulator.wire import Answer, Json, Recorded, Refusal, Request
 from takara_sync.simulator.writes import Place, body_of, scale, write
 
 _PATH = re.compile(r"/(?:api|apis/([^/]+))/([^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?/?")
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-_REMEMBERED = 100_000  # requests; a server that runs for weeks forgets the oldest
 
 
-class Store:
-    """A cluster in memory, called as a function; one thread at a time (`Simulator` has a lock and speaks HTTP).
+class Store(Objects):
+    """A cluster in memory, called as a function, from any thread; `Simulator` is one that speaks HTTP.
 
     now: asked for every timestamp; an aware datetime in UTC.
     crd: whether the Takara CRD is installed; "schemaless" is one that lets everything in.
@@ -32,7 +31,7 @@ class Store:
 
     `requests` holds the last 100,000 requests, and may be cleared. `admission` holds the admission hooks, to append to
     and to remove from: each is called, in order, for every create and update of an object, not of a subresource, by
-    whomever, controllers included. `objects` holds the objects; `objects.now` may be replaced at any time.
+    whomever, controllers included. `snapshot` does not include either, nor the continue tokens.
     """
 
     def __init__(
@@ -44,24 +43,12 @@ class Store:
         denied: Callable[[str], bool] = lambda _: False,
         seed: int | None = None,
     ) -> None:
-        kinds = served(crd=crd)
-        self._pages = discovery.pages(kinds)
-        self._places = {(kind.group, kind.version, kind.plural): kind for kind in kinds}
+        super().__init__(served(crd), now, seed)
+        self._pages = discovery.pages(self.kinds)
         self._tokens, self._denied = tokens, denied
-        self.objects = Objects(kinds, now, seed)
-        self.admission = self.objects.admission
-        self.requests: deque[Recorded] = deque(maxlen=_REMEMBERED)
-        self._lists = reading.Lists(self.objects)
-        for name in ("default", "kube-system"):
-            self.objects.create(NAMESPACE, {"metadata": {"name": name}}, Entry("simulator", "Update", "v1"))
-
-    def snapshot(self) -> Snapshot:
-        """The stored objects; costs microseconds. Not in it: `requests`, continue tokens, the clock, the hooks."""
-        return self.objects.snapshot()
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a snapshot, as often as wanted; one of another Store with the same `crd` makes this its twin."""
-        self.objects.restore(snapshot)
+        self._lists = reading.Lists(self)
+        self.requests: deque[Recorded] = deque(maxlen=100_000)  # a server that runs for weeks forgets the oldest
+        self.write(NAMESPACE, None, {"metadata": {"name": "default"}}, Entry("simulator", "Update", "v1"))
 
     def expire_tokens(self) -> None:
         """Continue tokens handed out so far answer 410 Expired from now on."""
@@ -70,13 +57,13 @@ class Store:
     def handle(self, request: Request) -> Answer:
         """Answers one request and records it; a request that is refused leaves the objects as they were."""
         user = ""
-        try:
-            user = self._user(request)
-            answer = self._answer(request, user)
-        except Refusal as refusal:
-            answer = refusal.answer
-        agent = request.headers.get("user-agent", "")
-        self.requests.append(Recorded(request.method, request.path, request.query, user, answer.status, agent))
+        with self.lock:
+            try:
+                user = self._user(request)
+                answer = self._answer(request, user)
+            except Refusal as refusal:
+                answer = refusal.answer
+            self.requests.append(Recorded(request, user, answer.status))
         return answer
 
     def _user(self, request: Request) -> str:
@@ -98,10 +85,10 @@ class Store:
             raise _forbidden(place, request, user)
         if request.method == "GET":
             return Answer.of(200, self._read(place, request))
-        before = self.objects.snapshot()
-        answer = Answer.of(*write(self.objects, place, request))
+        before = self.snapshot()
+        answer = Answer.of(*write(self, place, request))
         if request.query.get("dryRun"):
-            self.objects.restore(before)
+            self.restore(before)
         return answer
 
     def _place(self, path: str) -> Place | None:
@@ -109,7 +96,8 @@ class Store:
         if not (found := _PATH.fullmatch(path)):
             return None
         group, version, namespace, plural, name, subresource = (part or "" for part in found.groups())
-        kind = self._places.get((group, version, plural))
+        asked = group, version, plural
+        kind = next((one for one in self.kinds if (one.group, one.version, one.plural) == asked), None)
         if kind is None or subresource not in ("", *kind.subresources):
             return None
         everywhere = kind.namespaced and not name  # a list of all namespaces
@@ -119,11 +107,11 @@ class Store:
         """One object, its Scale, or a page of a list."""
         if request.query.get("watch", "").lower() in ("true", "1"):
             raise Refusal(501, "NotImplemented", "watch is not served by the takara-sync simulator")
-        view, now = reading.view_of(request.headers.get("accept", "")), self.objects.now()
+        view, now = reading.view_of(request.headers.get("accept", "")), self.now()
         if not place.name:
             items, metadata = self._lists.page(place.kind, place.namespace, request.query)
             return reading.listed(place.kind, items, metadata, view, now)
-        found = self.objects.find(*place[:3])
+        found = self.find(*place[:3])
         if place.subresource == "scale":
             return scale(place.kind, found)
         return reading.table(place.kind, [found], {}, now) if view == "Table" else found

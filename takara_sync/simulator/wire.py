@@ -65,14 +65,11 @@ class Answer:
 
 
 class Recorded(NamedTuple):
-    """One request that was served, with the HTTP status of its answer."""
+    """One request that was served, its user, and the HTTP status of its answer."""
 
-    method: str
-    path: str
-    query: Mapping[str, str]
+    request: Request
     user: str
     status: int
-    user_agent: str = ""
 
 
 class Refusal(Exception):

@@ -15,9 +15,8 @@ from takara_sync.simulator import fields
 from takara_sync.simulator.admission import check_decodable, stated
 from takara_sync.simulator.fields import Entry
 from takara_sync.simulator.kinds import NAMESPACE, Kind
-from takara_sync.simulator.merging import Path
 from takara_sync.simulator.objects import Objects
-from takara_sync.simulator.patches import PATCHES, STRATEGIC
+from takara_sync.simulator.patches import PATCHES, STRATEGIC, Path
 from takara_sync.simulator.wire import Json, Refusal, Request, bad_request, cause
 
 APPLY = "application/apply-patch+yaml"
@@ -44,7 +43,7 @@ def write(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:
 
 def _create(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:
     value = _decoded(place, request, body_of(request), None)
-    return 201, objects.create(place.kind, value, _writer(objects, place, request))
+    return 201, objects.write(place.kind, None, value, _writer(objects, place, request))
 
 
 def _update(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:
@@ -58,7 +57,7 @@ def _update(objects: Objects, place: Place, request: Request) -> tuple[int, Json
             raise Refusal(415, "UnsupportedMediaType", f"a patch of {kind.resource} cannot be of the type {media}")
         given = PATCHES[media](scale(kind, old) if scales else old, given)
     value = _scaled(kind, old, given) if scales else _decoded(place, request, given, old)
-    new = objects.update(kind, old, value, _writer(objects, place, request))
+    new = objects.write(kind, old, value, _writer(objects, place, request))
     return 200, scale(kind, new) if scales else new
 
 
@@ -72,9 +71,7 @@ def _apply(objects: Objects, place: Place, request: Request) -> tuple[int, Json]
     value, owners, lost = fields.applied(live or {}, wanted, kind.unowned, writer)
     if lost and request.query.get("force") != "true":
         raise _field_conflict(place, lost)
-    if live is None:
-        return 201, objects.create(kind, value, writer, owners)
-    return 200, objects.update(kind, live, value, writer, owners)
+    return 200 if live else 201, objects.write(kind, live, value, writer, owners)
 
 
 def _delete(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:

@@ -133,12 +133,12 @@ class Simulated:
 
     def settle(self, namespace: str) -> None:  # noqa: ARG002 - the controllers know no namespaces
         """The controllers do all that they will do."""
-        self.simulator.settle()
+        self.simulator.controllers.settle()
 
     def make_ready(self, namespace: str, deployment: str) -> None:
         """Runs the Deployment's pods until its rollout is complete."""
         self._running.add((namespace, deployment))
-        self.simulator.settle()
+        self.simulator.controllers.settle()
         self._running.clear()
 
     def compact(self) -> None:
@@ -154,7 +154,8 @@ def _denied(user: str) -> bool:
     return user.startswith(_OTHERS)
 
 
-def _told(one: Recorded) -> Request:
+def _told(recorded: Recorded) -> Request:
+    one = recorded.request
     parts = one.path.strip("/").split("/")
     rest = parts[2 if parts[0] == "api" else 3 :]
     namespace = ""
@@ -164,4 +165,5 @@ def _told(one: Recorded) -> Request:
     verb = _VERBS.get(one.method) or ("get" if name else "list")
     uri = f"{one.path}?{urlencode(one.query)}" if one.query else one.path
     dry = one.query.get("dryRun") == "All"
-    return Request(verb, uri, one.status, one.user_agent, resource, subresource, namespace, name, dry)
+    agent = one.headers.get("user-agent", "")
+    return Request(verb, uri, recorded.status, agent, resource, subresource, namespace, name, dry)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from takara_sync.simulator.fields import Paths, decode, flat
-from takara_sync.simulator.merging import Path
+from takara_sync.simulator.patches import Path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -96,7 +96,7 @@ class World(Api):
         return sync_once(KubeCluster(self), policy, workers=2)
 
     def settle(self) -> None:
-        Controllers(self.store.objects).settle()
+        Controllers(self.store).settle()
 
     def twin(self) -> World:
         """Another world with the same objects; nothing stored is ever changed in place."""

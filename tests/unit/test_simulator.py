@@ -53,11 +53,6 @@ def test_with_a_set_of_tokens_others_are_401() -> None:
     assert [(one.user, one.status) for one in store.requests] == [("somebody", 200), ("", 401), ("", 401)]
 
 
-def test_without_the_crd_takaras_are_a_plain_404() -> None:
-    answer = call(Store(crd=False), "GET", TAKARAS)
-    assert (answer.status, answer.body) == (404, b"404 page not found\n")
-
-
 @pytest.mark.parametrize("size", [-1, None, "3", 2**31, 1.5, True])
 def test_a_crd_without_a_schema_lets_everything_in(size: Any) -> None:
     store = Store(crd="schemaless")
@@ -80,7 +75,7 @@ def test_a_seed_makes_it_repeatable() -> None:
     def one() -> bytes:
         store = Store(now=Clock(), seed=7)
         call(store, "POST", DEPLOYMENTS, deployment())
-        Controllers(store.objects).settle()
+        Controllers(store).settle()
         return call(store, "GET", "/api/v1/pods").body
 
     assert one() == one()

@@ -22,7 +22,7 @@ def live_on(store: Store) -> list[Any]:
     call(store, "PATCH", f"{DEPLOYMENTS}/one", deployment(replicas=2), content_type=APPLY, fieldManager="a")
     call(store, "DELETE", f"{TAKARAS}/one")
     call(store, "POST", TAKARAS, takara("two"))
-    Controllers(store.objects).settle()
+    Controllers(store).settle()
     return everything(store)
 
 
@@ -31,7 +31,7 @@ def store() -> Store:
     found = Store(now=Clock(), seed=7)
     call(found, "POST", TAKARAS, takara())
     call(found, "PATCH", f"{DEPLOYMENTS}/one", deployment(), content_type=APPLY, fieldManager="a")
-    Controllers(found.objects).settle()
+    Controllers(found).settle()
     return found
 
 
@@ -91,5 +91,5 @@ def test_controllers_go_on_where_a_hook_refuses_their_pods() -> None:
     store = Store()
     store.admission.append(refuse_pods)
     call(store, "POST", DEPLOYMENTS, deployment())
-    Controllers(store.objects).settle()
+    Controllers(store).settle()
     assert call(store, "GET", f"{DEPLOYMENTS}/one").json()["status"]["unavailableReplicas"] == 3

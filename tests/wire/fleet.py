@@ -61,7 +61,7 @@ def fleet() -> Store:
 @functools.cache
 def _fleet() -> Snapshot:
     store = Store(seed=7)
-    behind, controllers = Behind(store), Controllers(store.objects)
+    behind, controllers = Behind(store), Controllers(store)
     world = behind.world
     *_, strange = world.create(takara("calm", 1), takara("still", 0), takara("drifted", 2), takara("strange", 2))
     of_nobody = as_the_go_operator(strange, 5)
