@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from takara_sync.simulator.kinds import DEPLOYMENT, ITEM_KEYS, Kind
+from takara_sync.simulator.kinds import DEPLOYMENT, ITEM_KEYS, PRESERVE, Kind
 from takara_sync.simulator.wire import Json, Refusal, bad_request, cause
 
 _UNTYPED, _DUPLICATE, _UNKNOWN = "FieldValueTypeInvalid", "FieldValueDuplicate", "FieldUnknown"
-_PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 def shaped(value: Any, schema: Json, *, fill: bool = True) -> Any:
@@ -21,7 +20,7 @@ def shaped(value: Any, schema: Json, *, fill: bool = True) -> Any:
     known = schema.get("properties")
     if not isinstance(value, dict) or not known:
         return value
-    other = {"nullable": True} if schema.get(_PRESERVE) else None
+    other = {"nullable": True} if schema.get(PRESERVE) else None
     kept = {
         key: item
         for key, item in value.items()
@@ -77,17 +76,17 @@ def _in_object(value: Json, schema: Json, old: Json, path: str) -> Iterator[Json
             yield from mistakes(item, known[name], old.get(name), below + name)
         elif other:
             yield from mistakes(item, other, old.get(name), path)  # the cause names the map
-        elif item is not None and known and not schema.get(_PRESERVE):
+        elif item is not None and known and not schema.get(PRESERVE):
             yield cause(_UNKNOWN, below + name, f'unknown field "{below}{name}"')
 
 
 def _in_list(value: list[Any], schema: Json, path: str) -> Iterator[Json]:
-    keys, seen = schema.get(ITEM_KEYS, ()), []
+    keys = schema.get(ITEM_KEYS, ())
+    named = [[item.get(name) for name in keys if isinstance(item, dict)] for item in value]
     for index, item in enumerate(value):
         yield from mistakes(item, schema.get("items", {}), path=f"{path}[{index}]")
-        seen.append([item.get(name) for name in keys if isinstance(item, dict)])
-        if keys and seen[-1] in seen[:-1]:
-            yield cause(_DUPLICATE, f"{path}[{index}]", f"Duplicate value: {json.dumps(seen[-1])}")
+        if keys and named[index] in named[:index]:
+            yield cause(_DUPLICATE, f"{path}[{index}]", f"Duplicate value: {json.dumps(named[index])}")
 
 
 def check_decodable(kind: Kind, new: Json, old: Json | None, *, strict: bool) -> None:
@@ -121,10 +120,5 @@ def _causes(kind: Kind, new: Json, old: Json) -> Iterator[Json]:
     """The mistakes that no schema describes."""
     if sum(bool(owner.get("controller")) for owner in new["metadata"].get("ownerReferences", ())) > 1:
         yield cause("FieldValueInvalid", "metadata.ownerReferences", "Only one can have Controller set to true")
-    if kind == DEPLOYMENT:
-        selector, labels = new["spec"]["selector"], new["spec"]["template"]["metadata"].get("labels", {})
-        if not selector.get("matchLabels", {}).items() <= labels.items():
-            message = "`selector` does not match template `labels`"
-            yield cause("FieldValueInvalid", "spec.template.metadata.labels", message)
-        if selector != old["spec"]["selector"]:
-            yield cause("FieldValueInvalid", "spec.selector", "field is immutable")
+    if kind == DEPLOYMENT and new["spec"]["selector"] != old["spec"]["selector"]:
+        yield cause("FieldValueInvalid", "spec.selector", "field is immutable")

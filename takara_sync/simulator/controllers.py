@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from takara_sync.simulator.fields import Entry
 from takara_sync.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET, Kind
@@ -32,37 +31,29 @@ class Controllers:
         """One step of every controller; returns whether anything changed."""
         with self._objects.lock:
             before = self._objects.version
-            self._step()
+            self._collect()
+            for pod in self._objects.all(POD):
+                if pod["status"].get("phase") == "Pending" and self.runs(pod):
+                    self._write(POD, pod, {**pod, "status": {**pod["status"], "phase": "Running"}}, "status")
+            sets, pods = self._owned(REPLICA_SET), self._owned(POD)
+            for one in self._objects.all(REPLICA_SET):
+                self._reconcile_set(one, pods[one["metadata"]["uid"]])
+            for one in self._objects.all(DEPLOYMENT):
+                self._reconcile_deployment(one, sets[one["metadata"]["uid"]])
             return self._objects.version != before
-
-    def _step(self) -> None:
-        self._collect()
-        for pod in self._objects.all(POD):
-            if pod["status"].get("phase") == "Pending" and self.runs(pod):
-                self._save(POD, pod, "status", status={**pod["status"], "phase": "Running"})
-        sets, pods = self._controlled(REPLICA_SET), self._controlled(POD)
-        for one in self._objects.all(REPLICA_SET):
-            self._reconcile_set(one, pods[one["metadata"]["uid"]])
-        for one in self._objects.all(DEPLOYMENT):
-            self._reconcile_deployment(one, sets[one["metadata"]["uid"]])
 
     def settle(self, steps: int = 1000) -> None:
         """Ticks until nothing changes any more. Raises RuntimeError where that takes more than so many ticks."""
         if not any(not self.tick() for _ in range(steps)):
             raise RuntimeError(f"the controllers did not settle within {steps} ticks")
 
-    def _controlled(self, kind: Kind) -> dict[str, list[Json]]:
-        """The objects of a kind by the uid of their controller."""
+    def _owned(self, kind: Kind) -> dict[str, list[Json]]:
+        """The objects of a kind by the uid of their owner."""
         found = defaultdict(list)
         for item in self._objects.all(kind):
-            for owner in item["metadata"].get("ownerReferences", ()):
-                if owner.get("controller"):
-                    found[owner["uid"]].append(item)
+            for owner in _owners(item):
+                found[owner["uid"]].append(item)
         return found
-
-    def _save(self, kind: Kind, old: Json, subresource: str = "", **changed: Any) -> None:
-        if any(old.get(key) != value for key, value in changed.items()):
-            self._write(kind, old, {**old, **changed}, subresource)
 
     def _create(self, kind: Kind, owner: Json, metadata: Json, spec: Json) -> None:
         reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
@@ -72,8 +63,9 @@ class Controllers:
 
     def _write(self, kind: Kind, old: Json | None, new: Json, subresource: str = "") -> None:
         writer = Entry("kube-controller-manager", "Update", kind.api_version, subresource, self._objects.time())
-        with suppress(Refusal):  # an admission hook refuses it; the next tick tries again
-            self._objects.write(kind, old, new, writer)
+        if new != old:
+            with suppress(Refusal):  # an admission hook refuses it; the next tick tries again
+                self._objects.write(kind, old, new, writer)
 
     def _reconcile_set(self, one: Json, pods: list[Json]) -> None:
         template, size, prefix = one["spec"]["template"], one["spec"]["replicas"], f"{one['metadata']['name']}-"
@@ -84,7 +76,7 @@ class Controllers:
             for pod in sorted(alive, key=_runs)[: max(0, len(alive) - size)]:
                 self._objects.delete(POD, pod)
         counts = {"replicas": len(alive), "readyReplicas": sum(map(_runs, alive))}
-        self._save(REPLICA_SET, one, "status", status=counts)
+        self._write(REPLICA_SET, one, {**one, "status": counts}, "status")
 
     def _reconcile_deployment(self, one: Json, sets: list[Json]) -> None:
         """All new pods start at once; the old ones end when the new ones run."""
@@ -95,27 +87,27 @@ class Controllers:
                 self._create(REPLICA_SET, one, **wanted)
             for old in sets:
                 if old is new or (new and new["status"].get("readyReplicas", 0) >= size):
-                    self._save(REPLICA_SET, old, spec={**old["spec"], "replicas": size if old is new else 0})
-        self._save(DEPLOYMENT, one, "status", status=_status(one, new, sets))
+                    spec = {**old["spec"], "replicas": size if old is new else 0}
+                    self._write(REPLICA_SET, old, {**old, "spec": spec})
+        self._write(DEPLOYMENT, one, {**one, "status": _status(one, new, sets)}, "status")
 
     def _collect(self) -> None:
         """Deletes what has no owner any more, and ends the deletions that waited for their dependents."""
-        namespaced = [kind for kind in self._objects.kinds if kind.namespaced]
-        everything = [(kind, item) for kind in namespaced for item in self._objects.all(kind)]
+        everything = [(kind, item) for kind in self._objects.kinds for item in self._objects.all(kind)]
         present = {item["metadata"]["uid"]: item for _, item in everything}
         owning = {owner["uid"] for _, item in everything for owner in _owners(item)}
-        served = {(kind.api_version, kind.kind) for kind in namespaced}
+        served = {(kind.api_version, kind.kind) for kind in self._objects.kinds}
         for kind, item in everything:
             metadata, owners = item["metadata"], _owners(item)
             fates = [fate(owner, present, served) for owner in owners]
             kept = [owner for owner, found in zip(owners, fates, strict=True) if found == "keep"]
             if _waits(item) and metadata["uid"] not in owning:
                 rest = [one for one in metadata["finalizers"] if one not in (_FOREGROUND, _ORPHAN)]
-                self._save(kind, item, metadata={**metadata, "finalizers": rest})
+                self._write(kind, item, {**item, "metadata": {**metadata, "finalizers": rest}})
             elif {*fates} == {"delete"}:
                 self._objects.delete(kind, item)
             elif kept != owners:
-                self._save(kind, item, metadata={**metadata, "ownerReferences": kept})
+                self._write(kind, item, {**item, "metadata": {**metadata, "ownerReferences": kept}})
 
 
 def fate(owner: Json, present: dict[str, Json], served: set[tuple[str, str]]) -> str:
@@ -130,8 +122,7 @@ def fate(owner: Json, present: dict[str, Json], served: set[tuple[str, str]]) ->
 
 
 def _owners(item: Json) -> list[Json]:
-    found: list[Json] = item["metadata"].get("ownerReferences", [])
-    return found
+    return [*item["metadata"].get("ownerReferences", ())]
 
 
 def _waits(item: Json) -> set[str]:

@@ -18,8 +18,10 @@ SYSTEM = (  # metadata that the server keeps
     *("name", "namespace", "uid", "selfLink", "resourceVersion", "generation"),
     *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
-_UNOWNED = {(), ("f:apiVersion",), ("f:kind",), ("f:metadata",)}
-_UNOWNED |= {("f:metadata", f"f:{name}") for name in (*SYSTEM, "managedFields")}
+_UNOWNED = {
+    *((), ("f:apiVersion",), ("f:kind",), ("f:metadata",)),
+    *(("f:metadata", f"f:{name}") for name in (*SYSTEM, "managedFields")),
+}
 _TEXTS = ("manager", "operation", "apiVersion", "subresource", "time")
 
 
@@ -59,19 +61,22 @@ def _members(node: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
 def encode(entries: Iterable[Entry]) -> list[Json]:
     """managedFields, in the real server's order; entries that own nothing are dropped."""
     owning = sorted((one for one in entries if one.paths), key=lambda one: (one.operation, one.time, *one.ident))
-    return [_encoded(one) for one in owning]
+    return [
+        {key: text for key, text in zip(_TEXTS, one, strict=False) if text}
+        | {"fieldsType": "FieldsV1", "fieldsV1": _tree(one.paths)}
+        for one in owning
+    ]
 
 
-def _encoded(entry: Entry) -> Json:
-    named = {key: text for key, text in zip(_TEXTS, entry, strict=False) if text}
+def _tree(paths: Paths) -> Json:
     root: Json = {}
-    for path in sorted(entry.paths):
+    for path in sorted(paths):
         node = root
         for depth, element in enumerate(path):
-            if depth and path[:depth] in entry.paths:
+            if depth and path[:depth] in paths:
                 node["."] = {}
             node = node.setdefault(element, {})
-    return {**named, "fieldsType": "FieldsV1", "fieldsV1": root}
+    return root
 
 
 def flat(value: Any, path: Path = (), unlike: Any = ...) -> dict[Path, Any]:
@@ -153,10 +158,9 @@ def _ownable(paths: Iterable[Path], subresource: str) -> Paths:
 
 
 def without(value: Any, gone: Paths, path: Path = ()) -> Any:
-    """The value without these paths and what is below them, and without what that leaves empty."""
+    """The value without these paths and what is below them."""
     divided = parts(value, path) if gone else None
     if divided is None:
         return value
-    rest = {element: without(item, gone, (*path, element)) for element, item in divided.items()}
-    kept = {element: item for element, item in rest.items() if item not in ({}, []) or item == divided[element]}
-    return whole({element: item for element, item in kept.items() if (*path, element) not in gone}, value)
+    places = {element: (*path, element) for element in divided if (*path, element) not in gone}
+    return whole({element: without(divided[element], gone, place) for element, place in places.items()}, value)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
 from takara_sync.list_keys import KEYS
 from takara_sync.simulator.wire import Json, Refusal
 
-ITEM_KEYS = "x-kubernetes-list-map-keys"
+ITEM_KEYS, PRESERVE = "x-kubernetes-list-map-keys", "x-kubernetes-preserve-unknown-fields"
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _PHASE = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
 
@@ -24,7 +24,8 @@ class Kind:
 
     model: the class of the Kubernetes client that knows the fields of a built-in kind. crd: the schema of a custom one.
     first: the status of a new object. columns: as additionalPrinterColumns of a CRD. size_field: of the spec.
-    unowned: the part of a new object whose creator does not own it.
+    applicable: whether its objects have managedFields, and can be applied. unowned: the part of a new object whose
+    creator does not own it.
     """
 
     group: str
@@ -40,6 +41,7 @@ class Kind:
     unowned: Json = field(default_factory=dict)
     columns: tuple[Json, ...] = field(default=(_AGE,))
     size_field: str = "replicas"
+    applicable: bool = False
 
     @property
     def api_version(self) -> str:
@@ -50,11 +52,6 @@ class Kind:
     def resource(self) -> str:
         """`plural.group`, as messages name it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def has_owners(self) -> bool:
-        """Whether its objects have managedFields here, and can be applied."""
-        return "scale" in self.subresources
 
     @property
     def schema(self) -> Json:
@@ -85,6 +82,7 @@ DEPLOYMENT = Kind(
     short_name="deploy",
     model="V1Deployment",
     subresources=("status", "scale"),
+    applicable=True,
     first={"status": {}},
     unowned={
         "metadata": {},
@@ -108,7 +106,13 @@ NAMESPACE = Kind(
 )
 
 
-_PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean"}
+_PLAIN: dict[str, Json] = {
+    "object": {},
+    "str": {"type": "string"},
+    "datetime": {"type": "string"},
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+}
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
 _QUANTITIES = {"additionalProperties": {"format": "quantity"}}
@@ -158,10 +162,8 @@ _REQUIRED = {
 @cache
 def schema_of(model: str) -> Json:
     """The schema of a type of the Kubernetes client: `V1Deployment`, `list[V1Container]`, `str`, ..."""
-    if model == "object":
-        return {}
     if model in _PLAIN:
-        return {"type": _PLAIN[model]}
+        return _PLAIN[model]
     if model.lower().startswith("list["):
         return {"type": "array", "items": schema_of(model[5:-1])}
     if model.lower().startswith("dict["):
@@ -180,18 +182,17 @@ def schema_of(model: str) -> Json:
 def takara(*, schemaless: bool = False) -> Kind:
     """The Takara, as k8s/crd/takara.yaml defines it (in the package through the link takara_sync/k8s)."""
     text = files("takara_sync").joinpath("k8s/crd/takara.yaml").read_text(encoding="utf-8")
-    spec: dict[str, Any] = yaml.safe_load(text)["spec"]
-    version, names = spec["versions"][0], spec["names"]
-    schema: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {}}
-    if not schemaless:
-        schema = version["schema"]["openAPIV3Schema"]
+    version: Json = yaml.safe_load(text)["spec"]["versions"][0]
+    anything: Json = {"type": "object", PRESERVE: True, "properties": {}}
+    schema = anything if schemaless else version["schema"]["openAPIV3Schema"]
     schema["properties"]["metadata"] = schema_of("V1ObjectMeta")
     return Kind(
-        *(spec["group"], version["name"], names["kind"], names["plural"], names["shortNames"][0]),
-        subresources=tuple(version["subresources"]),
+        *("maho.takara.org", "v1alpha1", "Takara", "takaras", "tk"),
+        subresources=("status", "scale"),
         crd=schema,
         columns=tuple(version["additionalPrinterColumns"]),
-        size_field=version["subresources"]["scale"]["specReplicasPath"].rpartition(".")[2],
+        size_field="size",
+        applicable=True,
     )
 
 

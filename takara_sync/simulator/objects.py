@@ -11,11 +11,9 @@ import uuid
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import datetime
-from typing import NamedTuple
 
 from takara_sync.simulator import fields
 from takara_sync.simulator.admission import shaped, validate
-from takara_sync.simulator.fields import SYSTEM, Entry
 from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE, Kind
 from takara_sync.simulator.wire import Json, cause
 from takara_sync.text import rfc3339
@@ -27,11 +25,8 @@ It may change the object in place. Returns the object to store; raises Refusal t
 """
 
 
-class Snapshot(NamedTuple):
-    """All objects at one moment."""
-
-    version: int
-    held: dict[str, dict[str, Json]]
+Snapshot = tuple[int, dict[str, dict[str, Json]]]
+"""All objects at one moment, after the version; only `restore` looks into it."""
 
 
 class Objects:
@@ -73,16 +68,16 @@ class Objects:
     def snapshot(self) -> Snapshot:
         """The objects as they are now, and the version counter; costs much less than a microsecond an object."""
         with self.lock:
-            return Snapshot(self.version, {plural: {**held} for plural, held in self.held.items()})
+            return self.version, {plural: {**held} for plural, held in self.held.items()}
 
     def restore(self, snapshot: Snapshot) -> None:
         """Goes back to a snapshot, as often as wanted; one of another Store makes this its twin."""
         with self.lock:
-            self.version = snapshot.version
-            self.held = {plural: {**held} for plural, held in snapshot.held.items()}
+            self.version, held_then = snapshot
+            self.held = {plural: {**held} for plural, held in held_then.items()}
 
     def write(
-        self, kind: Kind, old: Json | None, value: Json, writer: Entry, owners: list[Entry] | None = None
+        self, kind: Kind, old: Json | None, value: Json, writer: fields.Entry, owners: list[fields.Entry] | None = None
     ) -> Json:
         """Stores a new object, or a changed one in place of `old`; where nothing changes, nothing moves.
 
@@ -109,7 +104,7 @@ class Objects:
         named = {"name": name, "namespace": namespace} if kind.namespaced else {"name": name}
         return {**named, "uid": uid, "creationTimestamp": self.time(), "generation": 1}
 
-    def _admitted(self, kind: Kind, old: Json | None, new: Json, writer: Entry) -> Json:
+    def _admitted(self, kind: Kind, old: Json | None, new: Json, writer: fields.Entry) -> Json:
         """The object after the admission hooks; who owns what has been settled before. Raises Refusal 422."""
         for hook in () if writer.subresource else self.admission:
             new = shaped(hook(deepcopy(new)), kind.schema)
@@ -149,7 +144,7 @@ def _checked(kind: Kind, old: Json, value: Json, new: Json) -> Json:
 
     Raises Refusal: 409 if the write was made for another resourceVersion, 422 if for another incarnation of the object.
     """
-    kept = {key: old["metadata"][key] for key in SYSTEM if key in old["metadata"]}
+    kept = {key: old["metadata"][key] for key in fields.SYSTEM if key in old["metadata"]}
     if value["metadata"].get("resourceVersion") not in (None, "", "0", kept["resourceVersion"]):
         raise kind.refusal(409, "Conflict", kept["name"], "has been modified; please apply to the latest")
     if new["metadata"].get("uid") not in (None, "", kept["uid"]):
@@ -158,24 +153,20 @@ def _checked(kind: Kind, old: Json, value: Json, new: Json) -> Json:
 
 
 def _completed(
-    kind: Kind, old: Json | None, new: Json, identity: Json, writer: Entry, owners: list[Entry] | None
+    kind: Kind, old: Json | None, new: Json, identity: Json, writer: fields.Entry, owners: list[fields.Entry] | None
 ) -> Json:
     """The object with defaults, owners, and the metadata that the server keeps."""
-    metadata = {key: item for key, item in new["metadata"].items() if key not in SYSTEM and item not in ({}, [])}
+    metadata = {key: item for key, item in new["metadata"].items() if key not in fields.SYSTEM and item not in ({}, [])}
     head = {"apiVersion": kind.api_version, "kind": kind.kind}
-    new = shaped({**head, **new, "metadata": metadata | identity}, kind.schema)
-    if kind.has_owners:
-        stated = new["metadata"].pop("managedFields", None)
-        owners = _owners(kind, old, new, stated, writer) if owners is None else owners
+    new = shaped({**new, **head, "metadata": metadata | identity}, kind.schema)
+    if kind.applicable:
+        stated = new["metadata"].pop("managedFields", None) or (old["metadata"].get("managedFields") if old else None)
+        if owners is None:
+            live = fields.decode(stated or [])
+            # A server adds no entry to an object whose entries were cleared, until the first apply.
+            owners = fields.updated(live, old or kind.unowned, new, writer) if live or not old else []
         new["metadata"] |= {"managedFields": encoded} if (encoded := fields.encode(owners)) else {}
     return new
-
-
-def _owners(kind: Kind, old: Json | None, new: Json, stated: list[Json] | None, writer: Entry) -> list[Entry]:
-    """The entries after a write that is no apply, which may state managedFields itself."""
-    live = fields.decode(stated or (old["metadata"].get("managedFields", []) if old else []))
-    # A server adds no entry to an object whose entries were cleared, until the first apply.
-    return fields.updated(live, old or kind.unowned, new, writer) if live or not old else []
 
 
 def _timeless(value: Json) -> Json:

@@ -40,18 +40,14 @@ def strategic_parts(value: Any, path: Path) -> Parts | None:
         return fields_of(value, path)
     name = path[-1][2:] if path else ""
     if name in KEYS and all(isinstance(item, dict) for item in value):
-        keys = KEYS[name]
-        return {f"k:{_json({key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys})}": item for item in value}
-    return {f"v:{_json(item)}": item for item in value} if name in SETS else None
+        named = [({key: item.get(key, KEY_DEFAULTS.get(key)) for key in KEYS[name]}, item) for item in value]
+        return {f"k:{canonical(keys).decode()}": item for keys, item in named}
+    return {f"v:{canonical(item).decode()}": item for item in value} if name in SETS else None
 
 
 def fields_of(value: Any, _path: Path) -> Parts | None:
     """The fields of an object; a list is one value (RFC 7386)."""
     return {f"f:{key}": item for key, item in value.items()} if isinstance(value, dict) else None
-
-
-def _json(value: Any) -> str:
-    return canonical(value).decode()
 
 
 def whole(divided: Parts, like: Any) -> Any:

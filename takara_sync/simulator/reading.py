@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
+import secrets
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,51 +13,33 @@ from takara_sync.simulator.kinds import Kind
 from takara_sync.simulator.objects import Objects
 from takara_sync.simulator.wire import Json, Refusal, bad_request
 
-_OPEN = 256  # how many continue tokens there can be before the oldest expires
-_FIELDS = {"metadata.name", "metadata.namespace", "status.phase"}  # what a field selector may ask for
+TABLE = "as=Table"
+Continuations = dict[str, tuple[int, list[Json]]]
+"""The version of a list and what is left of it, by continue token."""
 
 
-class Lists:
-    """Answers list requests from the objects; the pages of a list show the moment of its first page.
+def page(
+    objects: Objects, kind: Kind, namespace: str, query: Mapping[str, str], continuations: Continuations
+) -> tuple[list[Json], Json]:
+    """The items that the query asks for, and the list's metadata; all pages show the moment of the first.
 
-    rest: the version of a list and what is left of it, by continue token. Without a token, it answers 410, as after a
-    compaction of etcd.
+    Raises Refusal: 400 where a selector is malformed, 410 for a token that has expired.
     """
+    token, size = query.get("continue", ""), int(query.get("limit") or 0)
+    if token and token not in continuations:
+        raise Refusal(410, "Expired", "The provided continue parameter is too old. You can start a new list.")
+    version, items = continuations.get(token) or (objects.version, _selected(objects.all(kind, namespace), query))
+    metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
+    if 0 < size < len(items):
+        metadata["continue"] = secrets.token_hex()
+        continuations[metadata["continue"]] = version, items[size:]
+    return items[: size or None], metadata
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self.rest: dict[str, tuple[int, list[Json]]] = {}
-        self._tokens = map(str, itertools.count(1))
 
-    def page(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
-        """The items that the query asks for, and the list's metadata.
-
-        Raises Refusal: 400 where the query is malformed, 410 for an expired token.
-        """
-        limit, token = query.get("limit") or "0", query.get("continue", "")
-        if not limit.isdecimal():
-            raise bad_request(f'"{limit}" cannot be parsed as a limit')
-        if token and token not in self.rest:
-            raise Refusal(410, "Expired", "The provided continue parameter is too old. You can start a new list.")
-        version, items = self.rest.get(token) or (self._objects.version, self._selected(kind, namespace, query))
-        size = int(limit) or len(items)
-        metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
-        if items[size:]:
-            metadata["continue"] = next(self._tokens)
-            newest = [*self.rest.items()][1 - _OPEN :]
-            self.rest = dict(newest) | {metadata["continue"]: (version, items[size:])}
-        return items[:size], metadata
-
-    def _selected(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> list[Json]:
-        labels, fields = ([*_requirements(query.get(name, ""))] for name in ("labelSelector", "fieldSelector"))
-        if unknown := {path for path, *_ in fields} - _FIELDS:
-            raise bad_request(f"field label not supported: {unknown}")
-        return [
-            item
-            for item in self._objects.all(kind, namespace)
-            if _fits(item["metadata"].get("labels", {}), labels)
-            and _fits({path: json_path(item, f".{path}") for path, *_ in fields}, fields)
-        ]
+def _selected(items: list[Json], query: Mapping[str, str]) -> list[Json]:
+    labels, fields = ([*_requirements(query.get(name, ""))] for name in ("labelSelector", "fieldSelector"))
+    labelled = [item for item in items if _fits(item["metadata"].get("labels", {}), labels)]
+    return [item for item in labelled if _fits({path: json_path(item, f".{path}") for path, *_ in fields}, fields)]
 
 
 # A label or field, the values that it may have (None: absent), and whether it should have one of them.
@@ -79,17 +61,11 @@ def _fits(values: Mapping[str, Any], requirements: list[_Requirement]) -> bool:
     return all((values.get(name) in some) == wanted for name, some, wanted in requirements)
 
 
-def view_of(accept: str) -> str:
-    """`Table`, `PartialObjectMetadata` or empty for the full objects: what an Accept header asks for first."""
-    found = re.search(r"as=(Table|PartialObjectMetadata)", accept)
-    return found[1] if found else ""
-
-
-def listed(kind: Kind, items: list[Json], metadata: Json, view: str, now: datetime) -> Json:
-    """A page of objects in the view."""
-    if view == "Table":
+def listed(kind: Kind, items: list[Json], metadata: Json, accept: str, now: datetime) -> Json:
+    """A page of objects in the view that the Accept header asks for."""
+    if TABLE in accept:
         return table(kind, items, metadata, now)
-    if view == "PartialObjectMetadata":
+    if "as=PartialObjectMetadata" in accept:
         shown = [_metadata_only(item) for item in items] or None  # the API server sends null for none
         of = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
         return {**of, "metadata": metadata, "items": shown}

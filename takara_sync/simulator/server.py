@@ -21,6 +21,7 @@ class Simulator:
     """A cluster on 127.0.0.1 for as long as the `with` statement lasts.
 
     store: the cluster that it serves; a new one unless given.
+    url: the address of the API, without a slash at its end.
     tick_every: seconds after which the controllers work at the latest; with None only `settle` makes them work.
     """
 
@@ -30,6 +31,7 @@ class Simulator:
         self.ticks = tick_every is not None
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.simulator = self
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(tick_every or 0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -40,11 +42,6 @@ class Simulator:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
-
-    @property
-    def url(self) -> str:
-        """The address of the API, without a slash at its end."""
-        return f"http://127.0.0.1:{self._http.server_port}"
 
     def kubeconfig(self, user: str = "demo", namespace: str = "default") -> str:
         """A kubeconfig in YAML; its token is the user's name, which a store without `tokens` accepts."""
@@ -81,10 +78,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server: _Http
 
     def _serve(self) -> None:
-        length = int(self.headers.get("Content-Length", 0))
-        body = self.rfile.read(length)
-        if len(body) < length:
-            raise ConnectionAbortedError  # half a body is not the request of the client
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self.server.simulator.store.handle(Request.of(self.command, self.path, body, headers=headers))
         self.send_response(answer.status)

@@ -29,9 +29,10 @@ class Store(Objects):
     denied: whether a user has no rights at all; then each answer is 403.
     seed: makes uids and pod names repeatable.
 
-    `requests` holds the last 100,000 requests, and may be cleared. `admission` holds the admission hooks, to append to
-    and to remove from: each is called, in order, for every create and update of an object, not of a subresource, by
-    whomever, controllers included. `snapshot` does not include either, nor the continue tokens.
+    `requests` holds the last 100,000 requests, and may be cleared. `continuations` holds what is left of lists by their
+    continue tokens; once it is cleared, they answer 410, as after a compaction of etcd. `admission` holds the admission
+    hooks, to append to and to remove from: each is called, in order, for every create and update of an object, not of a
+    subresource, by whomever, controllers included. None of these is in a snapshot.
     """
 
     def __init__(
@@ -46,13 +47,9 @@ class Store(Objects):
         super().__init__(served(crd), now, seed)
         self._pages = discovery.pages(self.kinds)
         self._tokens, self._denied = tokens, denied
-        self._lists = reading.Lists(self)
+        self.continuations: reading.Continuations = {}
         self.requests: deque[Recorded] = deque(maxlen=100_000)  # a server that runs for weeks forgets the oldest
         self.write(NAMESPACE, None, {"metadata": {"name": "default"}}, Entry("simulator", "Update", "v1"))
-
-    def expire_tokens(self) -> None:
-        """Continue tokens handed out so far answer 410 Expired from now on."""
-        self._lists.rest.clear()
 
     def handle(self, request: Request) -> Answer:
         """Answers one request and records it; a request that is refused leaves the objects as they were."""
@@ -107,14 +104,14 @@ class Store(Objects):
         """One object, its Scale, or a page of a list."""
         if request.query.get("watch", "").lower() in ("true", "1"):
             raise Refusal(501, "NotImplemented", "watch is not served by the takara-sync simulator")
-        view, now = reading.view_of(request.headers.get("accept", "")), self.now()
+        accept = request.headers.get("accept", "")
         if not place.name:
-            items, metadata = self._lists.page(place.kind, place.namespace, request.query)
-            return reading.listed(place.kind, items, metadata, view, now)
+            items, metadata = reading.page(self, place.kind, place.namespace, request.query, self.continuations)
+            return reading.listed(place.kind, items, metadata, accept, self.now())
         found = self.find(*place[:3])
         if place.subresource == "scale":
             return scale(place.kind, found)
-        return reading.table(place.kind, [found], {}, now) if view == "Table" else found
+        return reading.table(place.kind, [found], {}, self.now()) if reading.TABLE in accept else found
 
 
 def _forbidden(place: Place, request: Request, user: str) -> Refusal:

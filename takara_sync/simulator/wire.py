@@ -81,11 +81,9 @@ class Refusal(Exception):
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         super().__init__(message)
-        given: Json = {"message": message, "reason": reason, "details": details, "code": code}
-        status = {key: item for key, item in given.items() if item not in (None, "")}
-        self.answer = Answer.of(
-            code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **status}
-        )
+        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message}
+        given = {"reason": reason, "details": details, "code": code}
+        self.answer = Answer.of(code, status | {key: item for key, item in given.items() if item not in (None, "")})
 
 
 def cause(reason: str, where: str, message: str) -> Json:

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from takara_sync.simulator import fields
 from takara_sync.simulator.admission import check_decodable, stated
-from takara_sync.simulator.fields import Entry
+from takara_sync.simulator.fields import Entry, applied
 from takara_sync.simulator.kinds import NAMESPACE, Kind
 from takara_sync.simulator.objects import Objects
 from takara_sync.simulator.patches import PATCHES, STRATEGIC, Path
@@ -34,9 +33,8 @@ class Place(NamedTuple):
 def write(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:
     """The write that the method asks for. Raises Refusal: 405 where the place has no such method, and many others."""
     handler = _HANDLERS.get((request.method, bool(place.name)))
-    whole = place.kind.namespaced and not place.namespace
-    kept = request.method == "DELETE" and (place.subresource or place.kind == NAMESPACE)
-    if handler is None or whole or kept:
+    outside = place.kind.namespaced and not place.namespace
+    if handler is None or outside or (request.method == "DELETE" and (place.subresource or place.kind == NAMESPACE)):
         raise Refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     return handler(objects, place, request)
 
@@ -49,7 +47,7 @@ def _create(objects: Objects, place: Place, request: Request) -> tuple[int, Json
 def _update(objects: Objects, place: Place, request: Request) -> tuple[int, Json]:
     """Writes the object, or its Scale, as the body says, or as a patch with the body makes it."""
     kind, scales, media = place.kind, place.subresource == "scale", request.headers.get("content-type", "")
-    if request.method == "PATCH" and media == APPLY and kind.has_owners:
+    if request.method == "PATCH" and media == APPLY and kind.applicable:
         return _apply(objects, place, request)
     old, given = objects.find(*place[:3]), body_of(request)
     if request.method == "PATCH":
@@ -68,7 +66,7 @@ def _apply(objects: Objects, place: Place, request: Request) -> tuple[int, Json]
     if live is None and (uid := wanted["metadata"].get("uid")):
         message = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise kind.refusal(409, "Conflict", place.name, message)
-    value, owners, lost = fields.applied(live or {}, wanted, kind.unowned, writer)
+    value, owners, lost = applied(live or {}, wanted, kind.unowned, writer)
     if lost and request.query.get("force") != "true":
         raise _field_conflict(place, lost)
     return 200 if live else 201, objects.write(kind, live, value, writer, owners)
@@ -114,25 +112,23 @@ def body_of(request: Request) -> Any:
 
 
 def _named(value: Any, place: Place) -> Json:
-    """The object with its namespace and name. Raises Refusal 400 where it is of another kind or place."""
+    """The object with the namespace and name of the place. Raises Refusal 400 where it is none."""
     metadata = value.get("metadata", {}) if isinstance(value, dict) else None
     if not isinstance(metadata, dict):
         raise bad_request("the object provided is unrecognized (must be of type Object)")
-    head = {"apiVersion": place.kind.api_version, "kind": place.kind.kind}
-    if {**({} if place.kind.crd else head), **value}.items() & head.items() != head.items():
-        raise bad_request(f"the apiVersion and kind of the object are not those of the URL, {head}")
     stands = {key: text for key, text in (("namespace", place.namespace), ("name", place.name)) if text}
-    if any(metadata.get(key) not in (None, "", text) for key, text in stands.items()):
-        raise bad_request(f"the name and namespace of the object are not those of the URL, {stands}")
     return {**value, "metadata": metadata | stands}
 
 
 def _field_conflict(place: Place, lost: list[tuple[Entry, Path]]) -> Refusal:
-    causes = []
-    for entry, path in lost:
-        by = f' with subresource "{entry.subresource}"' if entry.subresource else ""
-        message = f'conflict with "{entry.manager}"{by} using {entry.api_version}'
-        causes.append(cause("FieldManagerConflict", "".join(map(_dotted, path)), message))
+    causes = [
+        cause(
+            "FieldManagerConflict",
+            "".join(map(_dotted, path)),
+            f'conflict with "{entry.manager}" using {entry.api_version}',
+        )
+        for entry, path in lost
+    ]
     listed = "; ".join(f"{one['message']}: {one['field']}" for one in causes)
     message = f"Apply failed with {len(causes)} conflict{'s' * (len(causes) > 1)}: {listed}"
     return Refusal(409, "Conflict", message, place.kind.details(place.name, causes))
@@ -140,8 +136,7 @@ def _field_conflict(place: Place, lost: list[tuple[Entry, Path]]) -> Refusal:
 
 def _dotted(element: str) -> str:
     """`.name` for the path element `f:name`, and `[name="takara"]` for `k:{"name":"takara"}`."""
-    keys = re.sub(r'"(\w+)":', r"\1=", element[3:-1])
-    return f".{element[2:]}" if element.startswith("f:") else f"[{keys}]"
+    return f".{element[2:]}" if element.startswith("f:") else re.sub(r'.:{"(\w+)":(.*)}', r"[\1=\2]", element)
 
 
 def scale(kind: Kind, value: Json) -> Json:

@@ -96,7 +96,7 @@ class Simulated(Backend):
         self._past = [*self._past[-5:], self._store.snapshot()]
 
     def compact(self) -> None:
-        self._store.expire_tokens()
+        self._store.continuations.clear()
 
     def tick(self, steps: int) -> None:
         for _ in range(steps):

@@ -76,15 +76,6 @@ def test_odd_http_gets_an_answer(cluster: Simulator, request_bytes: bytes, statu
     assert ask(connection(cluster), "GET", "/version")[0] == 200
 
 
-def test_a_client_that_hangs_up_halfway_does_no_harm(cluster: Simulator, capfd: pytest.CaptureFixture[str]) -> None:
-    host, port = cluster.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port))) as wire:
-        wire.sendall(b"POST " + TAKARAS.encode() + b" HTTP/1.1\r\nContent-Length: 1000\r\n\r\n")
-        wire.sendall(json.dumps(takara()).encode())  # whole in itself, but not what was announced
-    assert ask(connection(cluster), "GET", TAKARAS)[1]["items"] == []
-    assert capfd.readouterr() == ("", "")
-
-
 def test_an_error_of_the_simulator_is_logged_and_the_next_request_is_answered(
     cluster: Simulator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
