@@ -53,11 +53,12 @@ def unchecked(old: Any) -> Any:
     return {key: old["metadata"][key] for key in fields.SYSTEM if key in old["metadata"]}
 
 
-def remembering(
-    objects: Any, kind: Any, namespace: Any, query: Any, _lost: Any, right: Any = reading.page, kept: Any = {}
-) -> Any:
-    """A list whose continue tokens stay valid."""
-    return right(objects, kind, namespace, query, kept)
+_KEPT: dict[str, Any] = {}
+
+
+def remembering(objects: Any, kind: Any, namespace: Any, query: Any, _: Any, right: Any = reading.page) -> Any:
+    """A page of a list whose continue token never expires."""
+    return right(objects, kind, namespace, query, _KEPT)
 
 
 def by_name(owner: Any, present: Any, _served: Any) -> str:
@@ -112,7 +113,7 @@ BUGS: dict[str, tuple[Any, str, Any, Test]] = {
         ),
     ),
     "an apply without force takes the fields of others": (
-        *(fields, "applied", alone),
+        *(writes, "applied", alone),
         test_applying.test_without_force_another_managers_value_is_a_conflict,
     ),
     "what is no longer applied stays": (
