@@ -53,7 +53,7 @@ def test_another_deployment_is_made_and_left_alone_afterwards(takara_cluster: Ta
     custom_deployment.sync(cluster)
     takara_cluster.simulator.store.requests.clear()
     assert [o.result for o in custom_deployment.sync(cluster).outcomes] == ["unchanged"]
-    assert [one.method for one in takara_cluster.simulator.store.requests] == ["GET", "GET", "GET"]
+    assert [one.request.method for one in takara_cluster.simulator.store.requests] == ["GET", "GET", "GET"]
 
 
 def test_a_second_kind_converges_on_a_real_server(fresh_control_plane: Callable[..., ControlPlane]) -> None:

@@ -174,11 +174,11 @@ class _Demo:
         for request in step.people:
             self._send(*request)
         if step.command:
-            self._cluster.settle()
+            self._cluster.controllers.settle()
             before = self._deployments()
             self._cluster.store.requests.clear()
             self._run(step.command, step.code)
-            methods = [request.method for request in self._cluster.store.requests if request.user == "demo"]
+            methods = [one.request.method for one in self._cluster.store.requests if one.user == "demo"]
             _must(not step.settled or methods == ["GET"] * 3, "a pass over a converged cluster is three lists")
             after = self._deployments()
             changed = [name for name, deployment in after.items() if deployment != before.get(name)]
@@ -219,7 +219,7 @@ class _Demo:
         """A request of somebody else's. Raises Surprise where it is refused."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         request = Request.of(method, path, body, content_type=kind, accept=accept, user="somebody")
-        answer = self._cluster.handle(request)
+        answer = self._cluster.store.handle(request)
         _must(answer.status < 300, f"{method} {path} succeeds: {answer.status} {answer.body[:300]!r}")  # noqa: PLR2004 - the first status that is no success
         return answer.json()
 

@@ -82,7 +82,7 @@ def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
 ) -> None:
     world = World(simulated, simulated.namespace())
     world.create(*(takara(f"t{number}", 1) for number in range(8)))
-    handle = simulated.simulator.handle
+    handle = simulated.simulator.store.handle
 
     def slowly(*asked: object) -> object:
         time.sleep(0.12)

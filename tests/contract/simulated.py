@@ -14,7 +14,7 @@ import pytest
 import urllib3
 import yaml
 
-from takara_sync.simulator import Asked, Recorded, Simulator, Store
+from takara_sync.simulator import Recorded, Simulator, Store
 from tests.control_plane.build import assets
 from tests.server import Answer, Finished, Request, User
 
@@ -40,7 +40,7 @@ class Simulated:
     def __init__(self, folder: Path, *, crd: bool = True) -> None:
         self.folder = folder
         self._tokens: dict[str, str] = {"": "system:anonymous"}
-        self.store = Store(crd=crd, tokens=self._tokens, deny=_denied)
+        self.store = Store(crd=crd, tokens=self._tokens, denied=_denied)
         self.simulator = Simulator(self.store)
         self.simulator.controllers.runs = self._runs
         self._running: set[tuple[str, str]] = set()
@@ -133,28 +133,29 @@ class Simulated:
 
     def settle(self, namespace: str) -> None:  # noqa: ARG002 - the controllers know no namespaces
         """The controllers do all that they will do."""
-        self.simulator.settle()
+        self.simulator.controllers.settle()
 
     def make_ready(self, namespace: str, deployment: str) -> None:
         """Runs the Deployment's pods until its rollout is complete."""
         self._running.add((namespace, deployment))
-        self.simulator.settle()
+        self.simulator.controllers.settle()
         self._running.clear()
 
     def compact(self) -> None:
         """Continue tokens given out so far answer 410."""
-        self.store.expire_tokens()
+        self.store.continuations.clear()
 
     def _runs(self, pod: dict[str, Any]) -> bool:
         owner = pod["metadata"]["ownerReferences"][0]["name"]
         return (pod["metadata"]["namespace"], owner.rpartition("-")[0]) in self._running
 
 
-def _denied(asked: Asked) -> bool:
-    return asked.user.startswith(_OTHERS)
+def _denied(user: str) -> bool:
+    return user.startswith(_OTHERS)
 
 
-def _told(one: Recorded) -> Request:
+def _told(recorded: Recorded) -> Request:
+    one = recorded.request
     parts = one.path.strip("/").split("/")
     rest = parts[2 if parts[0] == "api" else 3 :]
     namespace = ""
@@ -164,4 +165,5 @@ def _told(one: Recorded) -> Request:
     verb = _VERBS.get(one.method) or ("get" if name else "list")
     uri = f"{one.path}?{urlencode(one.query)}" if one.query else one.path
     dry = one.query.get("dryRun") == "All"
-    return Request(verb, uri, one.status, one.user_agent, resource, subresource, namespace, name, dry)
+    agent = one.headers.get("user-agent", "")
+    return Request(verb, uri, recorded.status, agent, resource, subresource, namespace, name, dry)

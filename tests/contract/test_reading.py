@@ -91,9 +91,8 @@ def test_selectors(talk: Talk, selector: str, found: list[str]) -> None:
     assert names(talk.list("deployments", f"{kind}Selector={quote(text)}")) == found
 
 
-@pytest.mark.parametrize("query", ["labelSelector=a%20b%20c", "fieldSelector=spec.size%3D3", "limit=x"])
-def test_a_malformed_query_is_400(talk: Talk, query: str) -> None:
-    assert talk.server.call("GET", talk.path("takaras", query=query)).status == 400
+def test_a_malformed_selector_is_400(talk: Talk) -> None:
+    assert talk.server.call("GET", talk.path("takaras", query="labelSelector=a%20b%20c")).status == 400
 
 
 def test_pods_without_the_finished_ones_metadata_only(talk: Talk) -> None:

@@ -91,11 +91,6 @@ def test_a_stale_version_is_409(talk: Talk, plural: str) -> None:
     assert refusal(talk.patch(plural, patch)) == (409, "Conflict", [])
 
 
-def test_the_kind_may_be_left_out_of_a_deployment_only(talk: Talk) -> None:
-    bare = [(plural, {"metadata": body["metadata"], "spec": body["spec"]}) for plural, body in BODIES.items()]
-    assert [talk.post(plural, body).status for plural, body in bare] == [400, 201]
-
-
 def test_a_put_of_an_absent_object_is_404(talk: Talk) -> None:
     assert refusal(talk.put("deployments", deployment(resourceVersion="1"))) == (404, "NotFound", [])
 
@@ -110,13 +105,6 @@ def test_the_uid_is_ignored_by_a_merge_patch_of_a_takaras_status(talk: Talk) -> 
     talk.create("takaras", takara())
     patch = {"metadata": {"uid": OTHER_UID}, "status": {"replicas": 4}}
     assert talk.patched("takaras", patch, sub="status")["status"]["replicas"] == 4
-
-
-def test_names_and_namespaces_must_fit_the_path(talk: Talk) -> None:
-    assert talk.post("takaras", altered(takara(), "metadata.namespace", "elsewhere")).status == 400
-    assert refusal(talk.post("deployments", takara())) == (400, "BadRequest", [])
-    talk.create("takaras", takara())
-    assert talk.patch("takaras", {"metadata": {"name": "other"}}).status in (400, 422)
 
 
 @REAL_ONLY

@@ -58,7 +58,7 @@ class Simulation:
         self._controllers = simulated.simulator.controllers
         self._controllers.runs = lambda _: not situation.crowd
         self.now = datetime.now(UTC) + situation.later
-        self.store.now = self.store.objects._now = lambda: self.now
+        self.store.now = lambda: self.now
         self.created: Counter[str] = Counter()
         self.changed: list[tuple[str, Json, Json]] = []
         self.checks_status = True
@@ -82,17 +82,17 @@ class Simulation:
 
     def settle(self) -> bool:
         """The controllers do all that they will do; whether that was anything."""
-        before = self.store.objects.version
+        before = self.store.version
         if self._settled != before:
             self._controllers.settle()
-        self._settled = self.store.objects.version
+        self._settled = self.store.version
         return self._settled != before
 
     def tick(self) -> None:
         self._controllers.tick()
 
     def state(self) -> State:
-        every = self.store.objects.all
+        every = self.store.all
         found = (every(kind, self.namespace) for kind in (TAKARA, DEPLOYMENT, REPLICA_SET))
         return State(self.namespace, *found)
 
@@ -125,9 +125,9 @@ class Simulation:
         if not request.writes:
             return send()
         kind, name = self._written(request)
-        before = self.store.objects.get(kind, self.namespace, name)
+        before = self.store.get(kind, self.namespace, name)
         response = send()
-        after = self.store.objects.get(kind, self.namespace, name)
+        after = self.store.get(kind, self.namespace, name)
         if after is not before:
             check = self._check_deployment if kind == DEPLOYMENT else self._check_status
             check(name, before, after)
@@ -142,7 +142,7 @@ class Simulation:
         return (DEPLOYMENT if where[0] == "deployments" else TAKARA), (where[1] if len(where) > 1 else "")
 
     def _check_deployment(self, name: str, before: Json | None, after: Json | None) -> None:
-        owner = self.store.objects.get(TAKARA, self.namespace, name)
+        owner = self.store.get(TAKARA, self.namespace, name)
         old, new = (one["spec"] if one else {} for one in (before, after))
         if old != new:
             self.changed.append((name, old, new))
@@ -159,10 +159,10 @@ class Simulation:
 
     def _check_status(self, name: str, _before: Json | None, after: Json | None) -> None:
         """What a status says has been done, and has been seen."""
-        deployment = self.store.objects.get(DEPLOYMENT, self.namespace, name)
+        deployment = self.store.get(DEPLOYMENT, self.namespace, name)
         takara = after or {"metadata": {"name": name, "deletionTimestamp": ""}}
         if (what := wrong(takara, deployment)) and self.checks_status:
             self.breaches.append(f"the status of Takara {name} was {ready_reason(takara)} before it was true: {what}")
-        pods = {pod["metadata"]["name"] for pod in self.store.objects.all(POD, self.namespace)}
+        pods = {pod["metadata"]["name"] for pod in self.store.all(POD, self.namespace)}
         if not set((takara.get("status") or {}).get("nodes") or ()) <= pods:
             self.breaches.append(f"the status of Takara {name} names pods that do not exist")

@@ -48,7 +48,7 @@ class Day(Stop):
         self.wrote: list[int] = []
         self.held: list[tuple[int, int, int]] = []
         assert isinstance(world.server, Simulated)
-        self._cluster = in_process(world.server.simulator.handle, user=user.token, namespaces=[world.namespace])
+        self._cluster = in_process(world.server.simulator.store.handle, user=user.token, namespaces=[world.namespace])
 
     def wait(self, seconds: float) -> None:
         before, self.now = self.now, self.now + seconds
@@ -83,7 +83,7 @@ class Day(Stop):
         assert isinstance(server, Simulated)
         self.wrote.append(sum(request.writes for request in server.requests(self.user)))
         server.store.requests.clear()
-        server.simulator.settle()
+        server.simulator.controllers.settle()
         if len(self.began) in (60, 24 * 60):
             gc.collect()
             me = psutil.Process()
@@ -113,7 +113,7 @@ def test_a_day_of_passes(world: World, long: bool, count: Callable[[str, int], N
     day = Day(world, world.server.user())
     server = world.server
     assert isinstance(server, Simulated)
-    server.store.objects._now = day.utcnow  # the cluster lives on the same clock
+    server.store.now = day.utcnow  # the cluster lives on the same clock
 
     with quiet():
         code = Runner(Settings(), day, Heartbeat(None), day.one_pass, lambda: day.now).loop(interval)

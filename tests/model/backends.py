@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.transport import HttpTransport
 from takara_sync.simulator import Controllers, Snapshot, Store
-from takara_sync.simulator.kinds import served
 from tests.model.requests import Sent
 from tests.support.transport import InProcess
 
@@ -71,11 +70,10 @@ class Simulated(Backend):
     namespace = "default"
 
     def __init__(self, now: Callable[[], datetime], *, schemaless: bool = False) -> None:
-        crd: Any = "schemaless" if schemaless else True
-        self._store = Store(now=now, crd=crd, seed=0)
+        self._store = Store(now=now, crd="schemaless" if schemaless else True, seed=0)
         self._transport = InProcess(self._store.handle)
-        self._kinds = {kind.plural: kind for kind in served(crd=crd)}
-        self._controllers = Controllers(self._store.objects)
+        self._kinds = {kind.plural: kind for kind in self._store.kinds}
+        self._controllers = Controllers(self._store)
         self._past: list[Snapshot] = []
 
     def send(self, sent: Sent, moment: int = 0) -> Response:
@@ -89,16 +87,16 @@ class Simulated(Backend):
             self._store.restore(present)
 
     def get(self, plural: str, name: str) -> Json | None:
-        return self._store.objects.get(self._kinds[plural], self.namespace, name)
+        return self._store.get(self._kinds[plural], self.namespace, name)
 
     def all(self, plural: str) -> list[Json]:
-        return self._store.objects.all(self._kinds[plural], self.namespace)
+        return self._store.all(self._kinds[plural], self.namespace)
 
     def remember(self) -> None:
         self._past = [*self._past[-5:], self._store.snapshot()]
 
     def compact(self) -> None:
-        self._store.expire_tokens()
+        self._store.continuations.clear()
 
     def tick(self, steps: int) -> None:
         for _ in range(steps):

@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from takara_sync.simulator.fields import Path, Paths, decode, flat
+from takara_sync.simulator.fields import Paths, decode, flat
+from takara_sync.simulator.patches import Path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

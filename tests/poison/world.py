@@ -96,13 +96,12 @@ class World(Api):
         return sync_once(KubeCluster(self), policy, workers=2)
 
     def settle(self) -> None:
-        Controllers(self.store.objects).settle()
+        Controllers(self.store).settle()
 
     def twin(self) -> World:
         """Another world with the same objects; nothing stored is ever changed in place."""
         store = Store(crd="schemaless", seed=8)
-        store.objects._held = {kind: dict(held) for kind, held in self.store.objects._held.items()}
-        store.objects.version = self.store.objects.version
+        store.restore(self.store.snapshot())
         return World(store)
 
 

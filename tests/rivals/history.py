@@ -28,7 +28,7 @@ class History:
             self._since = {path: self.world.call("GET", path)["metadata"]["resourceVersion"] for path in self._paths}
 
     def _listen(self, server: Simulated) -> None:
-        handle = server.simulator.handle
+        handle = server.simulator.store.handle
 
         def recording(request: Request) -> Answer:
             answer = handle(request)
@@ -36,7 +36,7 @@ class History:
                 self._enter(answer.json())
             return answer
 
-        server.simulator.handle = recording  # type: ignore[method-assign]
+        server.simulator.store.handle = recording  # type: ignore[method-assign]
 
     def _enter(self, value: Any) -> None:
         if value.get("kind") in ("Takara", "Deployment") and value["metadata"]["namespace"] == self.world.namespace:

@@ -36,7 +36,7 @@ class Passes:
         server = world.server
         if isinstance(server, Simulated):
             self.cluster = in_process(
-                lambda request: server.simulator.handle(request),  # noqa: PLW0108 - a History replaces it
+                lambda request: server.simulator.store.handle(request),  # noqa: PLW0108 - a History replaces it
                 self._around,
                 self.user.token,
                 namespaces=[world.namespace],

@@ -56,7 +56,7 @@ class Passing(Stop):
     def __init__(self, simulated: Simulated, world: World) -> None:
         super().__init__()
         user = world.server.user()
-        handle = simulated.simulator.handle
+        handle = simulated.simulator.store.handle
         self.cluster = in_process(handle, self._a_second_each, user.token, namespaces=[world.namespace])
         self.seconds = 0.0
         self.world = world

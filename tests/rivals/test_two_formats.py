@@ -97,7 +97,7 @@ def test_the_older_one_leaves_drift_to_the_newer(world: World) -> None:
 def a_second_each(simulated: Simulated) -> None:
     """Each request takes a second: by its time, in whole seconds, one apply differs from another."""
     store = simulated.store
-    store.objects._now = lambda: START + timedelta(seconds=len(store.requests))
+    store.now = lambda: START + timedelta(seconds=len(store.requests))
 
 
 @pytest.mark.usefixtures("a_second_each")
