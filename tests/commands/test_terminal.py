@@ -94,12 +94,12 @@ def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
     quiet = commands.run("once", "--dry-run", "--concurrency", "1")
     screen = on_terminal(commands, "once", "--concurrency", "1", columns=80)
 
-    assert "writing" in screen.raw
+    assert "running a pass" in screen.raw
     assert "\x1b[?25h" in screen.raw[screen.raw.index("\x1b[?25l") :]  # the cursor is there again
     left = screen.raw.replace("\r\n", "\n").rpartition("\x1b[2K")[2]  # behind the last erasure
-    assert "writing" not in left
+    assert "running a pass" not in left
     assert "8 Takaras: 8 created" in left
-    assert "writing" not in quiet.stdout + quiet.stderr
+    assert "running a pass" not in quiet.stdout + quiet.stderr
 
 
 # ------------------------------------------------------------------ piped, to the letter

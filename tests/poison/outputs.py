@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from takara_sync.cli import check, loop, plan, progress, termination
+from takara_sync.cli import check, loop, plan, progress, publish
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from tests.support.command import Terminal, heartbeats, own_log
@@ -60,7 +60,7 @@ class Recorder:
             stack.enter_context(contextlib.redirect_stderr(stderr))
             stack.enter_context(own_log("json" if output == "json" else "text"))
             stack.enter_context(mock.patch.object(module, "api_of", return_value=world))
-            stack.enter_context(mock.patch.object(termination, "PATH", message))
+            stack.enter_context(mock.patch.object(publish, "TERMINATION_LOG", message))
             beats = stack.enter_context(heartbeats())
             stack.enter_context(mock.patch.object(progress, "_PATIENCE", 0.0))
             self.codes[place] = int(getattr(module, function)(settings, Stop()))
