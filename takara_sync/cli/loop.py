@@ -13,7 +13,6 @@ from msgspec import structs
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.overrun import watch
-from takara_sync.cli.progress import bar
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -76,8 +75,7 @@ class Passes:
             self._connect_again()
         found = cluster_of(self._settings, self._api)
         cluster = DryRun(found) if self._settings.dry_run else found
-        with bar():
-            report = sync_once(cluster, policy, workers=self._settings.concurrency, seconds=deadline, start=start)
+        report = sync_once(cluster, policy, workers=self._settings.concurrency, seconds=deadline, start=start)
         self._failed = isinstance(report.error, Unreadable)
         return report
 

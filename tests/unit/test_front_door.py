@@ -14,7 +14,7 @@ import takara_sync
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "rich", "yaml", "requests", "msgspec"}
+HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec"}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
