@@ -1,6 +1,6 @@
 """The command: arguments in, exit code out. The one place where errors become text and exit codes.
 
-Each command is imported when it runs: `--version` needs no settings, `--help` no Kubernetes client, and only the demo
+Imports happen when they are needed: `--version` needs almost none, `--help` no Kubernetes client, and only the demo
 needs the simulator.
 """
 
@@ -15,13 +15,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from takara_sync import __version__
-from takara_sync.cli import logs
 from takara_sync.cli.stop import Stop
 from takara_sync.errors import TakaraSyncError
-from takara_sync.text import one_line
 
 log = logging.getLogger("takara_sync")
 
+_MESSAGE_MAX = 900  # characters; the hint follows
 _COMMANDS = {
     "once": "loop:run_once",
     "loop": "loop:run_loop",
@@ -40,12 +39,24 @@ def run(argv: Sequence[str], stop: Stop) -> int:
         SystemExit: --help, --version.
     """
     log_format = _early_log_format(argv)
+    from takara_sync.cli import logs  # noqa: PLC0415 - see above
+    from takara_sync.text import one_line  # noqa: PLC0415
+
     logs.set_up(log_format, "info")
     prog = "kubectl takara" if Path(sys.argv[0]).name == "kubectl-takara" else "takara-sync"
     try:
-        return _run(argv, prog, stop)
+        from takara_sync.cli.options import LOOP, load, parser  # noqa: PLC0415 - an error while it loads is a bug too
+
+        command, settings = load(argv, prog)
+        if not command:
+            parser(prog).print_help()
+            return 2
+        terminal = sys.stderr.isatty()
+        level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
+        logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
+        return int(resolve_name(f"takara_sync.cli.{_COMMANDS[command]}")(settings, stop))
     except TakaraSyncError as error:
-        message = str(TakaraSyncError(one_line(error.message), error.hint))
+        message = str(TakaraSyncError(one_line(error.message)[:_MESSAGE_MAX], error.hint))
         if log_format == "json":
             log.error("%s", message)  # noqa: TRY400 - an expected error needs no traceback
         else:
@@ -54,19 +65,6 @@ def run(argv: Sequence[str], stop: Stop) -> int:
     except Exception:
         log.critical(logs.BUG, exc_info=True)
         return TakaraSyncError.exit_code
-
-
-def _run(argv: Sequence[str], prog: str, stop: Stop) -> int:
-    from takara_sync.cli.options import LOOP, load, parser  # noqa: PLC0415 - an error while it loads is a bug too
-
-    command, settings = load(argv, prog)
-    if not command:
-        parser(prog).print_help()
-        return 2
-    terminal = sys.stderr.isatty()
-    level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
-    logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
-    return int(resolve_name(f"takara_sync.cli.{_COMMANDS[command]}")(settings, stop))
 
 
 def _early_log_format(argv: Sequence[str]) -> str:

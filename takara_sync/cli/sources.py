@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.kubeconfig import content
-from takara_sync.kube.plain_yaml import plain_yaml
 
 ENV_PREFIX = "TAKARA_SYNC_"
 _KEY = r"[\w-]{1,40}"
@@ -65,6 +63,9 @@ def _from_file(path: str, fields: Collection[str]) -> dict[str, Given]:
 
 
 def _mapping(path: str) -> dict[Any, Any]:
+    from takara_sync.kube.kubeconfig import content  # noqa: PLC0415 - only if there is a file
+    from takara_sync.kube.plain_yaml import plain_yaml  # noqa: PLC0415
+
     try:
         found = plain_yaml(content(path), unique=True)
     except (OSError, ValueError) as error:
