@@ -95,10 +95,10 @@ def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tupl
     hint = "Is the API server up, and is its address in the kubeconfig right?"
     rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
     try:
-        version = str(_send(api, deadline, Request("GET", "/version")).get("gitVersion", ""))
+        version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
             checks = pool.map(lambda each: _right(api, deadline, *each), rights)
-            return version, (_served(api, deadline), *checks)
+            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -114,10 +114,6 @@ def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     return CheckedDocument(what, ok=True)
 
 
-def _send(api: Api, deadline: Deadline, request: Request) -> dict[str, Any]:
-    return msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
-
-
 def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> CheckedDocument:
     """https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/"""
     body = {
@@ -126,7 +122,7 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
         "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}},
     }
     request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
-    review = _send(api, deadline, request)
+    review = msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
     resource = "/".join(filter(None, (right.resource, right.subresource)))
     where = f"namespace {namespace}" if namespace else "all namespaces"
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"

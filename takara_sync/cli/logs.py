@@ -15,7 +15,6 @@ from takara_sync.text import one_line
 log = logging.getLogger("takara_sync")
 
 BUG = "takara-sync failed because of a bug in takara-sync"
-_TEXT = "%(asctime)s %(levelname)-7s %(message)s"
 _FIELDS = ("takara", "result", "changes", "exit", "counts", "seconds", "needs")
 """The keys of `extra` in our log calls."""
 
@@ -56,7 +55,11 @@ class TextFormatter(logging.Formatter):
 def set_up(format_name: str, level: str) -> None:
     """Send every log line, every warning and every uncaught exception of this process to stderr."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter() if format_name == "json" else TextFormatter(_TEXT, "%H:%M:%S"))
+    handler.setFormatter(
+        JsonFormatter()
+        if format_name == "json"
+        else TextFormatter("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
+    )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     log.setLevel(level.upper())
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings repeat ours, with tracebacks

@@ -9,6 +9,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -58,8 +59,15 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _text(pattern: str) -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, pattern=f"^({pattern})$")
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    """Rejects a text that does not match. expected: for the message."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
 
 
 Number = Annotated[int, BeforeValidator(_number)]
@@ -67,11 +75,17 @@ Seconds = Annotated[
     float, BeforeValidator(_seconds), BeforeValidator(_number), Field(gt=0, le=_LONGEST, allow_inf_nan=False)
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
-Text = Annotated[str, _text(".+")]
-Namespace = Annotated[str, _text("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
-Image = Annotated[str, _text(r"[^\s-]\S*")]
-Schedule = Annotated[str, _text("@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}")]  # Kubernetes rejects TZ= too
+Image = Annotated[
+    Text,
+    _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
+]
+Schedule = Annotated[  # without a time zone: Kubernetes also rejects TZ=
+    Text,
+    _matching(r"@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}", "five fields, such as '*/5 * * * *', or @hourly"),
+]
 
 
 def _option(
