@@ -13,7 +13,7 @@ import pytest
 
 from takara_sync.cli import loop
 from takara_sync.cli.heartbeat import Heartbeat
-from takara_sync.cli.loop import exit_code
+from takara_sync.cli.publish import exit_code, log_summary
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.conditions import Reason
@@ -200,7 +200,7 @@ def test_the_exit_code(done: Report, given: dict[str, object], code: Exit) -> No
 
 def test_the_last_line_names_who_needs_somebody(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG", "takara_sync")
-    loop.log_summary(report(*[Result.FAILED] * 25, Result.BLOCKED, error=CutShort("cut")), Exit.CUT_SHORT)
+    log_summary(report(*[Result.FAILED] * 25, Result.BLOCKED, error=CutShort("cut")), Exit.CUT_SHORT)
     (line,) = caplog.records
     assert line.levelname == "ERROR"
     assert "ns/t0 (Unread)" in line.message

@@ -53,7 +53,7 @@ def test_the_text_says_the_same(world: World, commands: Commands) -> None:
 
     assert shown[0] == f"~ {world.namespace}/one: apply  rollout"
     assert shown[1].startswith("    spec.replicas 7 -> 3 (set by kubectl, subresource scale")
-    assert re.fullmatch(rf"    {re.escape(IMAGE)} nginx -> busybox \(set by kubectl-set, \d+s ago\)", shown[2])
+    assert re.fullmatch(rf"    {re.escape(IMAGE)} nginx -> busybox \(set by kubectl-set, \S+Z\)", shown[2])
     assert shown[3] == "plan: 1 to apply, 0 unchanged"
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.commands.running import Commands
 from tests.commands.staging import converged
-from tests.commands.terminals import Screen, on_terminal
+from tests.commands.terminals import Screen
 from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.world import World, takara
@@ -75,31 +74,6 @@ def test_colours_on_a_terminal_and_none_where_nobody_wants_them(commands: Comman
     assert args == ("--help",) or "\x1b[3" in coloured.raw
     assert "\x1b" not in plain.raw
     assert _TIME.sub("", plain.text) == _TIME.sub("", coloured.text)
-
-
-def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
-    simulated: Simulated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = World(simulated, simulated.namespace())
-    world.create(*(takara(f"t{number}", 1) for number in range(8)))
-    handle = simulated.simulator.store.handle
-
-    def slowly(*asked: object) -> object:
-        time.sleep(0.12)
-        return handle(*asked)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(simulated.simulator, "handle", slowly)
-    commands = Commands(simulated, world.namespace)
-
-    quiet = commands.run("once", "--dry-run", "--concurrency", "1")
-    screen = on_terminal(commands, "once", "--concurrency", "1", columns=80)
-
-    assert "writing" in screen.raw
-    assert "\x1b[?25h" in screen.raw[screen.raw.index("\x1b[?25l") :]  # the cursor is there again
-    left = screen.raw.replace("\r\n", "\n").rpartition("\x1b[2K")[2]  # behind the last erasure
-    assert "writing" not in left
-    assert "8 Takaras: 8 created" in left
-    assert "writing" not in quiet.stdout + quiet.stderr
 
 
 # ------------------------------------------------------------------ piped, to the letter

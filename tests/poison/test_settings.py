@@ -57,6 +57,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, count: Callable[[str, in
 
 def test_a_place_without_a_file_is_refused(tmp_path: Path, count: Callable[[str, int], None]) -> None:
     found = places(tmp_path)
+    del found["a FIFO"]  # a pipe without a writer is an empty file, as for kubeconfigs
     for what, path in found.items():
         assert refused(["once", "--config", str(path)], str(path)[:300], about=what) == USAGE
     count("broken configurations refused", len(found))

@@ -14,7 +14,7 @@ import takara_sync
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HEAVY = {"kubernetes", "pydantic", "pydantic_settings", "urllib3", "tenacity", "rich", "yaml", "requests", "msgspec"}
+HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec"}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
@@ -35,6 +35,23 @@ def fresh(code: str) -> list[object]:
 def loaded(statement: str) -> set[str]:
     names = fresh(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")
     return {str(name).partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("argv", "unused"),
+    [
+        (["--version"], HEAVY),
+        (["--help"], HEAVY - {"msgspec", "pydantic"}),
+        (["once", "--help"], HEAVY - {"msgspec", "pydantic"}),
+        (["once", "--no-such-flag"], HEAVY - {"msgspec", "pydantic"}),
+    ],
+    ids=str,
+)
+def test_the_command_loads_only_what_it_uses(argv: list[str], unused: set[str]) -> None:
+    command = f"sys.stdout = io.StringIO()\ntry: main({argv})\nexcept SystemExit: pass\nsys.stdout = sys.__stdout__"
+    found = loaded(f"import io\nfrom takara_sync.cli.main import main\n{command}")
+    assert "argparse" in found
+    assert not found & unused
 
 
 def test_the_exported_names_are_those_of_all() -> None:
