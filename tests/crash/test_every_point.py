@@ -66,9 +66,7 @@ def _again_and_again(simulation: Simulation, draw: random.Random, trials: int) -
     return stops
 
 
-@pytest.mark.parametrize(
-    "situation", [BY_NAME["create"], BY_NAME["take over"], drifted_fleet(1)], ids=lambda one: one.name
-)
+@pytest.mark.parametrize("situation", [BY_NAME["take over"], drifted_fleet(1)], ids=lambda one: one.name)
 def test_many_calls_in_flight(tell: Tell, situation: Situation, draw: random.Random, long: bool, count: Count) -> None:
     """Which call has which number is the threads' to say."""
     simulation, story = tell(situation)
