@@ -165,4 +165,6 @@ def _show(cluster: Simulator, path: str) -> None:
 def _send(cluster: Simulator, method: str, path: str, body: Any = None, accept: str = "application/json") -> Any:
     """Send the request of a user; the body of the response."""
     kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    return cluster.store.handle(Request.of(method, path, body, content_type=kind, accept=accept, user="somebody")).json()
+    return cluster.store.handle(
+        Request.of(method, path, body, content_type=kind, accept=accept, user="somebody")
+    ).json()

@@ -25,7 +25,7 @@ subjectKeyIdentifier = hash
 basicConstraints = critical, CA:false
 keyUsage = critical, digitalSignature
 extendedKeyUsage = serverAuth
-subjectAltName = IP:127.0.0.1, DNS:localhost, DNS:kubernetes.default.svc
+subjectAltName = IP:127.0.0.1, IP:10.0.0.1, DNS:localhost, DNS:kubernetes.default.svc
 subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
 """
@@ -34,7 +34,10 @@ _CURVE = "prime256v1"
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Paths of PEM files. Only the authority is trusted, and it signed one certificate: for 127.0.0.1."""
+    """Paths of PEM files. Only the authority is trusted, and it signed one certificate.
+
+    It is for 127.0.0.1, and for 10.0.0.1, where the pods of tests/node find the API server.
+    """
 
     authority: Path
     server: Path

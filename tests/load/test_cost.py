@@ -39,7 +39,7 @@ def calls(function: Callable[[], Any]) -> int:
         function()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return next(counter)
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 
 from takara_sync.kube.connection import Connection
+from takara_sync.kube.response import Response
 from takara_sync.kube.transport import HttpTransport
 from takara_sync.simulator import Controllers, Snapshot, Store
+from tests.control_plane.server import ControlPlane
 from tests.model.requests import Sent
+from tests.support.takaras import Json
 from tests.support.transport import InProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from takara_sync.kube.response import Response
-    from tests.control_plane.server import ControlPlane
-    from tests.support.takaras import Json
 
 PATHS = {
     "takaras": "/apis/maho.takara.org/v1alpha1",
@@ -30,44 +26,24 @@ PATHS = {
 }
 
 
-class Backend(Protocol):
+class Namespace:
     """One namespace of a cluster. `steady`: nothing moves in it but by what the machine does."""
 
-    namespace: str
-    steady: bool
-
-    def send(self, sent: Sent, moment: int = 0) -> Response:
-        """One request; a list shows how things were `moment` steps ago."""
-
-    def get(self, plural: str, name: str) -> Json | None: ...
-
-    def all(self, plural: str) -> list[Json]: ...
-
-    def remember(self) -> None:
-        """A step is over: its state is what later stale lists can show."""
-
-    def compact(self) -> None:
-        """Continue tokens handed out so far answer 410."""
-
-    def tick(self, steps: int) -> None:
-        """The controllers work a little."""
-
-    def nodes(self, *, work: bool) -> None:
-        """Whether pods become ready."""
-
-    def settle(self) -> None:
-        """The controllers do all that they will do, and every pod becomes ready."""
+    namespace = "default"
+    steady = False
 
     def path(self, plural: str, name: str = "", subresource: str = "") -> str:
         parts = [PATHS[plural], "namespaces", self.namespace, plural, name, subresource]
         return "/".join(part for part in parts if part)
 
+    def remember(self) -> None:
+        """A step is over: its state is what later stale lists can show."""
 
-class Simulated(Backend):
+
+class Simulated(Namespace):
     """The simulator's store, called as a function; the clock is the machine's."""
 
     steady = True
-    namespace = "default"
 
     def __init__(self, now: Callable[[], datetime], *, schemaless: bool = False) -> None:
         self._store = Store(now=now, crd="schemaless" if schemaless else True, seed=0)
@@ -77,6 +53,7 @@ class Simulated(Backend):
         self._past: list[Snapshot] = []
 
     def send(self, sent: Sent, moment: int = 0) -> Response:
+        """One request; a list shows how things were `moment` steps ago."""
         if not moment or not self._past or sent.writes or sent.name:
             return self._transport.send(sent, 1)
         present = self._store.snapshot()
@@ -96,6 +73,7 @@ class Simulated(Backend):
         self._past = [*self._past[-5:], self._store.snapshot()]
 
     def compact(self) -> None:
+        """Continue tokens handed out so far answer 410."""
         self._store.continuations.clear()
 
     def tick(self, steps: int) -> None:
@@ -103,6 +81,7 @@ class Simulated(Backend):
             self._controllers.tick()
 
     def nodes(self, *, work: bool) -> None:
+        """Whether pods become ready."""
         self._controllers.runs = lambda _: work
 
     def settle(self) -> None:
@@ -110,10 +89,8 @@ class Simulated(Backend):
         self._controllers.settle()
 
 
-class Real(Backend):
+class Real(Namespace):
     """A namespace of a real control plane. Its controllers work when they like; lists are never stale."""
-
-    steady = False
 
     def __init__(self, server: ControlPlane) -> None:
         self._server = server
@@ -132,9 +109,6 @@ class Real(Backend):
         response = self.send(Sent("GET", self.path(plural)))
         assert response.status == 200, response.body
         return list(msgspec.json.decode(response.body)["items"])
-
-    def remember(self) -> None:
-        pass
 
     def compact(self) -> None:
         self._server.compact()
@@ -159,3 +133,6 @@ class Real(Backend):
         owners = one["metadata"].get("ownerReferences", [])
         uids = {takara["metadata"]["uid"] for takara in self.all("takaras")}
         return bool(owners) and not any(owner["uid"] in uids for owner in owners)
+
+
+Backend = Simulated | Real

@@ -6,18 +6,15 @@ import contextlib
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from takara_sync.cli import check, loop, plan, publish
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
+from tests.poison.world import World
 from tests.support.command import Terminal, heartbeats, own_log
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.poison.world import World
 
 _OWN_COLOURS = re.compile(r"\x1b\[(?:0|1|3[1235]|9[01])m")
 
