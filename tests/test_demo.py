@@ -7,15 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pytest
 
 from tests.tool import COMMAND
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TRANSCRIPT = Path(__file__).with_name("demo.txt")
 

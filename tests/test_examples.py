@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from examples import custom_deployment, second_kind
 from takara_sync import Deadline, KubeCluster
 from takara_sync.kube.api import Api
+from takara_sync.pytest_plugin import TakaraCluster
+from tests.control_plane.server import ControlPlane
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.pytest_plugin import TakaraCluster
-    from tests.control_plane.server import ControlPlane
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.server import Server
 from tests.support.takaras import takara as takara  # noqa: PLC0414 - the tests of a world need both
-
-if TYPE_CHECKING:
-    from tests.server import Server
 
 Json = dict[str, Any]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
@@ -18,9 +19,6 @@ from takara_sync.cli.stop import Stop
 from takara_sync.errors import ConfigurationError, CutShort, TooManyChanges, Unreadable
 from takara_sync.report import Exit, Report, Result
 from tests.cli.test_loop import report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 URL = "https://hc.example.org/s3cr3t-uuid"
 WAIT = heartbeat.WAIT

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import pytest
 import yaml
@@ -12,9 +13,6 @@ from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
 FIELDS = [name for name in Settings.model_fields if name != "config"]

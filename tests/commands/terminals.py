@@ -12,12 +12,9 @@ import subprocess
 import termios
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tests.commands.running import Commands
 from tests.tool import COMMAND
-
-if TYPE_CHECKING:
-    from tests.commands.running import Commands
 
 _ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[@-_])")
 

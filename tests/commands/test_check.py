@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,9 +12,6 @@ from takara_sync.cli.check import RIGHTS
 from tests.commands.running import Commands
 from tests.contract.simulated import Simulated
 from tests.world import World
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def missing(done_report: dict[str, list[dict[str, object]]]) -> list[object]:

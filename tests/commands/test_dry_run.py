@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.commands.running import ON_THE_SIMULATOR, Commands
 from tests.commands.scenarios import scaled_by_kubectl
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    pass
 
 
 @ON_THE_SIMULATOR

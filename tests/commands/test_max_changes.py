@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.commands.running import Commands
 from tests.commands.staging import fleet, scene
-from tests.world import GO_OPERATOR, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from tests.commands.running import Commands
-    from tests.tool import Pass
-    from tests.world import World
+from tests.tool import Pass
+from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
 
 
 def statuses(done: Pass) -> set[str]:

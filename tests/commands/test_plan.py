@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.commands.staging import TEMPLATES, converged, left_by_the_go_operator
 from tests.control_plane.build import assets
 from tests.tool import COMMAND
 from tests.world import Json, World, takara
-
-if TYPE_CHECKING:
-    pass
 
 IMAGE = "spec.template.spec.containers[takara].image"
 

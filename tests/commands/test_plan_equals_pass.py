@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.commands.running import Commands
 from tests.commands.scenarios import CATALOGUE
-
-if TYPE_CHECKING:
-    from tests.commands.running import Commands
-    from tests.commands.staging import Scenario
-    from tests.tool import Pass
-    from tests.world import Json, World
+from tests.commands.staging import Scenario
+from tests.tool import Pass
+from tests.world import Json, World
 
 # The simulator meets all of these situations in tests/crash, many times.
 pytestmark = pytest.mark.parametrize("server", ["real"], indirect=True)

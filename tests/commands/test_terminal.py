@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,9 +14,6 @@ from tests.commands.terminals import Screen, on_terminal
 from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LONG = "a-takara-with-a-name-of-sixty-characters-as-people-make-them"
 READERS = (

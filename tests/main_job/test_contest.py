@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from takara_sync import KubeCluster, sync_once
 from tests.support.takaras import takara
+from tests.tool import Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 # When passes run, in minutes; whether the other one has just set 7 replicas; and how many there are after the pass.

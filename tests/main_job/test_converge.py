@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara
 from tests.tool import Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
 
 EXAMPLES = Path(__file__).parents[2] / "k8s" / "examples"
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import yaml
 
+from tests.control_plane.server import ControlPlane
+from tests.server import User
 from tests.support.command import run
 from tests.support.takaras import takara
 from tests.tool import Called
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-    from tests.server import User
 
 WRONG = "no-such-token"
 

@@ -8,17 +8,15 @@ import sys
 import sysconfig
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import takara_sync
 from takara_sync import KubeCluster, Policy, sync_once
 from tests.support.takaras import takara
+from tests.tool import Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
 
 ROOT = Path(__file__).parents[2]
 

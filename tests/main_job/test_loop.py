@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.takaras import takara
+from tests.tool import Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-
-    from tests.tool import Tool
 
 
 @pytest.fixture

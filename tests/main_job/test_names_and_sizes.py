@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara
 from tests.tool import Called, Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
 
 
 @pytest.mark.parametrize("length", [63, 64, 253])

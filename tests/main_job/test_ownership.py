@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara
 from tests.tool import Called, Tool
-from tests.world import World, as_the_go_operator, owner_reference
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.world import Json
+from tests.world import Json, World, as_the_go_operator, owner_reference
 
 
 def _of_nobody(body: Json, _world: World) -> None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from takara_sync import Deadline, KubeCluster
 from takara_sync.kube.api import Api
+from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara
 from tests.tool import Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    from tests.control_plane.server import ControlPlane
 
 
 def test_700_takaras_converge_in_one_pass(fresh_control_plane: Callable[..., ControlPlane]) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support.takaras import takara
-from tests.world import GO_OPERATOR, as_the_go_operator
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
-    from tests.world import Json, World
+from tests.tool import Tool
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator
 
 
 def _left_by_the_go_operator(world: World, name: str, size: int = 2, **container: Any) -> Json:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,6 @@ from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.install import apply, identity, objects, tenant, without_workload
 from tests.manifests.pods import deployment
 from tests.world import takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 POLICIES = ("takara-template", "takara-sync")
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras?dryRun=All"

@@ -9,21 +9,17 @@ from __future__ import annotations
 import base64
 import json
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.commands.running import Commands
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.test_migration import Admin, blocks
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-    from tests.world import Json
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 THEN = "2019-09-01T00:00:00Z"
 CRD = "takaras.maho.takara.org"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.manifests.install import tenant, until
-from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
-    from tests.server import Answer
-    from tests.world import Json
+from tests.server import Answer
+from tests.world import Json, World, takara
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"

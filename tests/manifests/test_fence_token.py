@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.manifests.install import identity
 from tests.manifests.pods import OTHER_PODS, deployment
-from tests.world import World, owner_reference, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
-    from tests.server import Answer, User
-    from tests.world import Json
+from tests.server import Answer, User
+from tests.world import Json, World, owner_reference, takara
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"

@@ -5,21 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
 
 from takara_sync import __version__
 from takara_sync.errors import ConfigurationError
-from tests.manifests.install import ROOT, objects
+from tests.manifests.install import ROOT, Json, objects
 from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
 from tests.support.command import loaded, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.manifests.install import Json
 
 
 @pytest.fixture

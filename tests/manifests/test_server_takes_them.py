@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
 
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
-from tests.manifests.install import ROOT, objects
+from tests.manifests.install import ROOT, Json, objects
 from tests.manifests.kustomize import FOLDERS
 from tests.manifests.test_manifests import workload
-
-if TYPE_CHECKING:
-    from tests.control_plane.server import ControlPlane
-    from tests.manifests.install import Json
 
 VERSIONS = [f"1.{minor}" for minor in range(30, 37)]
 FILES = sorted(path for path in (ROOT / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
 import takara_sync
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 HEAVY = {"kubernetes", "pydantic", "pydantic_settings", "urllib3", "tenacity", "rich", "yaml", "requests", "msgspec"}
 STATE = """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,6 @@ from takara_sync.simulator import Answer, Asked, Controllers, Request, Store
 from takara_sync.simulator.fields import Entry, Paths, decode, encode
 from takara_sync.simulator.patches import json_patch, merge_patch, strategic_patch
 from tests.contract.talk import deployment, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

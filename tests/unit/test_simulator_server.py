@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Iterator
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
 from takara_sync.simulator import Simulator, Store
 from tests.contract.talk import deployment, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
