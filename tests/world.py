@@ -27,6 +27,12 @@ class World:
         assert answer.status == code if code else answer.status < 300, f"{method} {path}: {answer.body}"
         return answer.body
 
+    def items(self, version: str, plural: str) -> list[Json]:
+        """All objects of a kind: `apps/v1`, `deployments`."""
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        found: list[Json] = self.call("GET", f"{root}/namespaces/{self.namespace}/{plural}")["items"]
+        return found
+
     # -------------------------------------------------------------- Takaras
 
     def create(self, *takaras: Json) -> list[Json]:
