@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tests.commands.running import Commands
+from tests.commands.running import ON_THE_SIMULATOR, Commands
 from tests.commands.staging import fleet, scene
 from tests.tool import Pass
 from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
+
+pytestmark = ON_THE_SIMULATOR
 
 
 def statuses(done: Pass) -> set[str]:

@@ -62,7 +62,9 @@ def written(before: Json, after: Json) -> dict[str, tuple[Any, Any]]:
 
 
 def _told(metadata: Json) -> Json:
-    return {key: metadata[key] for key in ("labels", "ownerReferences", "finalizers") if key in metadata}
+    """Without the finalizer by which garbage collection deletes in the foreground, a moment later."""
+    finalizers = [each for each in metadata.get("finalizers", ()) if each != "foregroundDeletion"]
+    return {key: metadata[key] for key in ("labels", "ownerReferences") if key in metadata} | {"finalizers": finalizers}
 
 
 def live(world: World) -> dict[str, Json]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from tests.commands.running import Commands
 from tests.commands.staging import converged
-from tests.commands.terminals import Screen, on_terminal
 from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.world import World, takara
@@ -25,6 +26,24 @@ READERS = (
     ("--help",),
 )
 _TIME = re.compile(r"\d+\.\d s\b|\d+s ago|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d:\d\d:\d\d")
+
+
+_ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[@-_])")
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What came out, with its escape sequences and without them."""
+
+    raw: str
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in _ESCAPE.sub("", self.raw).split("\n")]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
 
 
 def fleet_of(simulated: Simulated) -> Commands:
@@ -49,7 +68,7 @@ def shown(commands: Commands, args: tuple[str, ...], columns: int, **variables: 
     """What a command writes to a terminal of so many columns, in this process."""
     variables = {"TERM": "xterm-256color"} | variables
     done = run(*args, "-n", commands.namespace or "", env=commands.environment() | variables, columns=columns)
-    return Screen(done.code, done.stdout)
+    return Screen(done.stdout)
 
 
 @pytest.mark.parametrize(("columns", "terminal"), [(80, "xterm-256color"), (200, "xterm-256color"), (80, "dumb")])
@@ -81,21 +100,20 @@ def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
     world.create(*(takara(f"t{number}", 1) for number in range(8)))
     handle = simulated.simulator.handle
 
-    def slowly(*asked: object) -> object:
-        time.sleep(0.12)
-        return handle(*asked)  # type: ignore[arg-type]
+    def slowly(*asked: Any) -> Any:
+        time.sleep(0.1)
+        return handle(*asked)
 
     monkeypatch.setattr(simulated.simulator, "handle", slowly)
-    commands = Commands(simulated, world.namespace)
+    environment = Commands(simulated).environment() | {"TERM": "xterm-256color"}
 
-    quiet = commands.run("once", "--dry-run", "--concurrency", "1")
-    screen = on_terminal(commands, "once", "--concurrency", "1", columns=80)
+    quiet = run("once", "--dry-run", "--concurrency", "1", env=environment)
+    done = run("once", "--concurrency", "1", env=environment, columns=80)
 
-    assert "writing" in screen.raw
-    assert "\x1b[?25h" in screen.raw[screen.raw.index("\x1b[?25l") :]  # the cursor is there again
-    left = screen.raw.replace("\r\n", "\n").rpartition("\x1b[2K")[2]  # behind the last erasure
-    assert "writing" not in left
-    assert "8 Takaras: 8 created" in left
+    assert "writing" in done.stderr
+    assert "\x1b[?25h" in done.stderr[done.stderr.index("\x1b[?25l") :]  # the cursor is there again
+    assert "writing" not in done.stderr.rpartition("\x1b[2K")[2]  # behind the last erasure
+    assert "8 Takaras: 8 created" in done.stdout
     assert "writing" not in quiet.stdout + quiet.stderr
 
 

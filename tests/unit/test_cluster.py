@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from takara_sync.cluster import Cluster, DryRun
 from takara_sync.deadline import Deadline
 from takara_sync.errors import Conflict
-from takara_sync.objects import Deployment, Key
+from takara_sync.objects import Key
 from takara_sync.plan import Policy
 from takara_sync.report import Result
 from takara_sync.sync import sync_once
 from tests.support.takaras import takara as manifest_of
-from tests.unit.build import deployment, manifest, owner, takara
+from tests.unit.build import deployment, manifest, owner
 from tests.unit.world import World
 
 NOW = Deadline()
@@ -69,12 +67,3 @@ def test_a_pretended_apply_is_of_another_version_where_it_changes_something(worl
     assert (after.replicas, after.status.replicas, after.uid) == (5, 3, live.uid)
     assert after.metadata.resource_version != live.metadata.resource_version
     assert dry.apply(live, manifest(), NOW) is live
-
-
-def test_reads_go_through(world: World) -> None:
-    dry: Any = DryRun(world.cluster)
-    assert (dry.dry_run, world.cluster.dry_run) == (True, False)
-    assert dry.takara(Key("ns", "kept"), NOW) == world.cluster.takara(Key("ns", "kept"), NOW)
-    assert isinstance(dry.deployment(Key("ns", "kept"), NOW), Deployment)
-    assert dry.takara(Key("ns", "nobody"), NOW) is None
-    dry.write_status(takara(), [{"op": "add"}], NOW)

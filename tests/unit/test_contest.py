@@ -1,12 +1,14 @@
-"""Who gets the replicas: the rules of a contest, each with an explicit clock."""
+"""Who gets the replicas, and when something that did not work is tried again: each with an explicit clock."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from takara_sync.backoff import elapsed, rejected_is_due, wait_after
 from takara_sync.contest import UNKNOWN, Contest, contest_of
 from takara_sync.objects import Deployment, Takara, TakenBy
 from takara_sync.text import rfc3339
@@ -103,31 +105,6 @@ def test_a_contest_is_tried_again_after_a_wait_that_doubles(times: int, wait: in
     assert contest_of(takara(taken(wait, times=times), held=True), live(), NOW) == undone(times=times + 1)
 
 
-def test_days_of_an_autoscaler_that_never_gives_in() -> None:
-    record, held, tries = None, False, []
-    for minute in range(0, 6 * DAY, 5):
-        contest = contest_of(takara(record, held=held), live(), NOW + timedelta(minutes=minute))
-        held = contest.left
-        if contest.record and not contest.left:
-            tries.append(minute)
-            record = {"manager": "hpa", "at": contest.record.at, "times": contest.record.times}
-    assert tries == [
-        0,
-        10,
-        30,
-        70,
-        150,
-        310,
-        630,
-        1270,
-        2550,
-        2550 + DAY,
-        2550 + 2 * DAY,
-        2550 + 3 * DAY,
-        2550 + 4 * DAY,
-    ]
-
-
 # ------------------------------------------------------------------ how it ends
 
 
@@ -170,3 +147,65 @@ def test_odd_times_wait_within_bounds_and_stay_an_int32(times: int, wait: int) -
 @pytest.mark.parametrize("record", [{"manager": "hpa"}, {"manager": "hpa", "at": 5}, {"at": "x"}, {"manager": None}])
 def test_a_malformed_record_is_none(record: Json) -> None:
     assert contest_of(takara(record), live(), NOW) == undone()
+
+
+DAY = 24 * 60
+TEN = timedelta(seconds=10)
+
+
+@pytest.mark.parametrize(
+    ("times", "minutes"), [(-5, 10), (0, 10), (1, 10), (2, 20), (3, 40), (8, 1280), (9, DAY), (50, DAY), (10**30, DAY)]
+)
+def test_the_wait_doubles_up_to_a_day(times: int, minutes: int) -> None:
+    assert wait_after(times) == timedelta(minutes=minutes)
+
+
+# ------------------------------------------------------------------ recorded moments
+
+
+@pytest.mark.parametrize(
+    ("at", "minutes"),
+    [
+        ("2026-01-01T11:51:00Z", 9),
+        ("2026-01-01T13:51:00+02:00", 9),
+        ("2026-01-01T11:51:00+02:00", 129),
+        ("2026-01-01T11:51:00", 9),
+        ("2026-01-01T12:10:00Z", -10),
+    ],
+    ids=["UTC", "another zone", "another zone, earlier", "without a zone", "clocks may differ by ten minutes"],
+)
+def test_a_moment_counts_in_its_own_zone(at: str, minutes: int) -> None:
+    assert elapsed(at, NOW) == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        *("", "yesterday", "2026-13-01T00:00:00Z", "1"),
+        *("2026-01-01T12:10:01Z", "2036-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"),
+    ],
+)
+def test_a_moment_that_is_unusable_or_in_the_future_was_long_ago(at: str) -> None:
+    assert elapsed(at, NOW) == timedelta.max
+
+
+# ------------------------------------------------------------------ rejected writes in a loop
+
+
+@pytest.mark.parametrize("uid", ["a", "b", "c"])
+@pytest.mark.parametrize("seconds", [1, 10, 60])
+def test_a_rejected_write_is_tried_once_in_five_minutes(uid: str, seconds: int) -> None:
+    beat = timedelta(seconds=seconds)
+    tries = [number for number in range(900 // seconds) if rejected_is_due(uid, NOW + number * beat, beat)]
+    assert [later - earlier for earlier, later in pairwise(tries)] == [300 // seconds] * 2
+
+
+def test_objects_are_tried_at_moments_of_their_own() -> None:
+    due = [sum(rejected_is_due(f"uid-{n}", NOW + beat * TEN, TEN) for n in range(300)) for beat in range(30)]
+    assert sum(due) == 300
+    assert 1 <= min(due) <= max(due) < 30, "10 a pass, about"
+
+
+def test_a_long_pause_and_a_single_pass_leave_no_try_out() -> None:
+    assert rejected_is_due("uid", NOW, timedelta(minutes=5))
+    assert rejected_is_due("uid", NOW, None)

@@ -11,7 +11,18 @@ import pytest
 
 import takara_sync
 
-HEAVY = {"kubernetes", "pydantic", "pydantic_settings", "urllib3", "tenacity", "rich", "yaml", "requests", "msgspec"}
+HEAVY = {
+    "takara_sync.simulator",
+    "kubernetes",
+    "pydantic",
+    "pydantic_settings",
+    "urllib3",
+    "tenacity",
+    "rich",
+    "yaml",
+    "requests",
+    "msgspec",
+}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
@@ -30,8 +41,7 @@ def fresh(code: str) -> list[object]:
 
 
 def loaded(statement: str) -> set[str]:
-    names = fresh(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")
-    return {str(name).partition(".")[0] for name in names}
+    return set(map(str, fresh(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")))
 
 
 def test_the_exported_names_are_those_of_all() -> None:
@@ -62,13 +72,17 @@ def test_another_name_is_an_attribute_error() -> None:
         _ = takara_sync.nothing
 
 
-def test_the_import_loads_nothing_heavy() -> None:
-    assert not loaded("import takara_sync") & HEAVY
-
-
-def test_the_pass_needs_no_client() -> None:
-    statement = "from takara_sync import sync_once, Policy, DryRun, Deadline, Report"
-    assert loaded(statement) & HEAVY == {"msgspec"}
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [
+        ("import takara_sync", set()),
+        ("from takara_sync import sync_once, Policy, DryRun, Deadline, Report", {"msgspec"}),
+        ("import takara_sync.pytest_plugin", set()),
+        ("import takara_sync.simulator", {"msgspec", "takara_sync.simulator", "yaml"}),
+    ],
+)
+def test_an_import_loads_nothing_that_it_does_not_need(statement: str, heavy: set[str]) -> None:
+    assert loaded(statement) & HEAVY <= heavy
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from itertools import permutations
 
 import pytest
@@ -15,7 +14,7 @@ from takara_sync.kube.api import Response
 from takara_sync.objects import Key, Takara
 from takara_sync.plan import Policy
 from tests.support.takaras import takara
-from tests.unit.build import NOW, Json, condition
+from tests.unit.build import NOW, Json
 from tests.unit.world import WRITES, Call, World, failure, results
 
 LISTS = ["list deployments", "list takaras", "list pods"]
@@ -203,16 +202,6 @@ def test_what_cannot_be_read_costs_itself() -> None:
     report = world.sync()
     assert results(report) == {"a": "unchanged", "b": "failed", "c": "unchanged"}
     assert (report.outcomes[1].reason, world.verbs("b"), report.exit) == ("Unread", [], 1)
-
-
-def test_an_odd_status_costs_nobody_anything() -> None:
-    world = fleet("abc")
-    odd = [condition("Stalled", "True", "x") | {"reason": ["x"]}, condition("Ready", "True", "x") | {"reason": [1]}, 5]
-    world.set_status("a", {"conditions": odd, "deployment": [], "nodes": 5})
-    world.set_status("b", "text")
-    world.set_status("c", [])
-    assert world.sync(Policy(interval=timedelta(seconds=10))).exit == 0
-    assert {world.reason(name) for name in "abc"} == {"Progressing"}
 
 
 def test_a_function_of_the_users_that_raises_while_acting_costs_one() -> None:

@@ -111,25 +111,6 @@ def test_refused_connections_in_a_row_lengthen_the_pause_until_one_is_accepted(m
 # ------------------------------------------------------------------ the share of a namespace
 
 
-@pytest.mark.parametrize(("bad", "good"), [("aaa", "zzz"), ("zzz", "aaa")])
-def test_a_namespace_whose_steps_hang_leaves_the_others_half_of_the_workers(bad: str, good: str) -> None:
-    """40 steps that all hang until the 5 good ones of the other namespace are done."""
-    names = [f"{bad}/{number}" for number in range(40)] + [f"{good}/{number}" for number in range(5)]
-    released, done = threading.Event(), list[str]()
-
-    def step(name: str) -> Step:
-        if name.startswith(bad):
-            assert released.wait(PATIENCE)
-            return Step(timed_out=True)
-        done.append(name)
-        if len(done) == 5:
-            released.set()
-        return DONE
-
-    began, finished = run(sorted(names), step, workers=16)
-    assert (len(began), finished) == (45, True)
-
-
 def test_a_namespace_that_timed_out_has_one_worker_until_it_is_answered() -> None:
     """Two steps time out together; after that one more begins, and waits until few good ones are left."""
     both, nearly_over = threading.Barrier(2), threading.Event()
