@@ -67,15 +67,12 @@ PATHS: list[tuple[Report, str, Exit]] = [
 
 
 @pytest.mark.parametrize(("result", "suffix", "code"), PATHS, ids=[code.name for *_, code in PATHS])
-def test_each_end_calls_its_url(mocked: responses.RequestsMock, result: Report, suffix: str, code: Exit) -> None:
-    assert run(result) == code
-    assert called(mocked) == ["/start", suffix]
+def test_start_and_end_of_each_pass_call_their_url(
+    mocked: responses.RequestsMock, result: Report, suffix: str, code: Exit
+) -> None:
+    assert run(report(Result.CREATED), result) == code
+    assert called(mocked) == ["/start", "", "/start", suffix]
     assert b"Takara" in (mocked.calls[-1].request.body or b"")
-
-
-def test_a_loop_says_start_and_end_of_each_pass(mocked: responses.RequestsMock) -> None:
-    run(report(Result.CREATED), report(error=Unreadable("no")), report(Result.UNCHANGED))
-    assert called(mocked) == ["/start", "", "/start", "/fail", "/start", ""]
 
 
 def test_a_query_stays_behind_the_path(mocked: responses.RequestsMock) -> None:

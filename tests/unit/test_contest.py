@@ -41,99 +41,52 @@ def undone(by: str = "hpa", times: int = 1) -> Contest:
     return Contest(by, record=TakenBy(by, rfc3339(NOW), times))
 
 
-# ------------------------------------------------------------------ how it begins
+def left(minutes: float, by: str = "hpa", times: int = 1) -> Contest:
+    """The replicas are left to it, and the record stays as it is."""
+    return Contest(by, left=True, record=TakenBy(by, rfc3339(NOW - timedelta(minutes=minutes)), times))
 
 
-def test_a_first_take_is_undone_and_remembered() -> None:
-    assert contest_of(takara(), live(), NOW) == undone()
+STILL_OURS = decoded(Deployment, deployment_json(replicas=LIVE))
+# A scale to 0 takes the field out of our entry and gives it to nobody.
+NOBODYS = decoded(Deployment, lost(deployment_json(replicas=0), "f:spec", "f:replicas"))
+YESTERDAY: Json = {"manager": "hpa", "at": "yesterday"}
+REMEMBERED = TakenBy("hpa", rfc3339(NOW - timedelta(minutes=1)))
+RULES: dict[str, tuple[Takara, Deployment, Contest]] = {
+    "a first take is undone and recorded": (takara(), live(), undone()),
+    "a second take at once": (takara(taken(0)), live(), left(0)),
+    "a second take within ten minutes": (takara(taken(9.9)), live(), left(9.9)),
+    "a take after ten minutes is a single one": (takara(taken(10, times=5)), live(), undone()),
+    "a take after months is a single one": (takara(taken(60 * DAY, times=5)), live(), undone()),
+    "a take by another manager is a first one": (takara(taken(1, by="kubectl")), live("hpa"), undone()),
+    "the same manager, where others hold the replicas too": (takara(taken(1, by="a")), live("b", "a"), left(1, "a")),
+    "we still hold them: the size changed": (takara(taken(1)), STILL_OURS, Contest(record=REMEMBERED)),
+    "taken by nobody": (takara(), NOBODYS, undone(UNKNOWN)),
+    "taken by nobody again": (takara(taken(1, by=UNKNOWN)), NOBODYS, left(1, UNKNOWN)),
+    "left to a holder that was taken over": (takara(taken(9), held=True), STILL_OURS, left(9)),
+    "the same, after its time": (takara(taken(10), held=True), STILL_OURS, undone(times=2)),
+    "a contest at its third try": (takara(taken(39.9, times=3), held=True), live(), left(39.9, times=3)),
+    "after its third try": (takara(taken(40, times=3), held=True), live(), undone(times=4)),
+    "over: the size is there": (takara(taken(1), held=True), live(replicas=SIZE), Contest(record=REMEMBERED)),
+    "over: another holder": (takara(taken(1, times=4), held=True), live("kubectl"), undone("kubectl")),
+    "over: another generation": (takara(taken(1, times=4), held=True, generation=2), live(), undone()),
+    "a moment of peace is not the end": (takara(taken(1)), live(replicas=SIZE), Contest(record=REMEMBERED)),
+    "an unusable moment was long ago": (takara(YESTERDAY), live(), undone()),
+    "also in a contest": (takara(YESTERDAY | {"times": 3}, held=True), live(), undone(times=4)),
+    "a record without a moment": (takara({"manager": "hpa"}), live(), undone()),
+    "a moment that is no text": (takara({"manager": "hpa", "at": 5}), live(), undone()),
+    "a record without a manager": (takara({"at": "x"}), live(), undone()),
+    "a manager that is no text": (takara({"manager": None}), live(), undone()),
+}
 
 
-@pytest.mark.parametrize("minutes", [0, 1, 9.9])
-def test_a_second_take_within_ten_minutes_is_a_contest(minutes: float) -> None:
-    one = takara(taken(minutes))
-    assert contest_of(one, live(), NOW) == Contest("hpa", left=True, record=one.applied.replicas_taken_by)
+@pytest.mark.parametrize("rule", RULES)
+def test_who_gets_the_replicas(rule: str) -> None:
+    one, deployment, expected = RULES[rule]
+    assert contest_of(one, deployment, NOW) == expected
 
 
-@pytest.mark.parametrize("minutes", [10, 60, 60 * DAY])
-def test_a_take_after_ten_minutes_is_a_single_one(minutes: float) -> None:
-    assert contest_of(takara(taken(minutes, times=5)), live(), NOW) == undone()
-
-
-def test_a_take_by_another_manager_is_a_first_one() -> None:
-    assert contest_of(takara(taken(1, by="kubectl")), live("hpa"), NOW) == undone()
-
-
-def test_the_same_manager_counts_also_where_others_hold_the_replicas_too() -> None:
-    assert contest_of(takara(taken(1, by="a")), live("b", "a"), NOW).left
-
-
-def test_nobody_took_what_we_still_hold() -> None:
-    """It is the size that changed, whoever was remembered."""
-    still_ours = decoded(Deployment, deployment_json(replicas=LIVE))
-    one = takara(taken(1))
-    assert contest_of(one, still_ours, NOW) == Contest(record=one.applied.replicas_taken_by)
-
-
-def test_taken_by_nobody_is_a_take_too() -> None:
-    """A scale to 0 takes the field out of our entry and gives it to nobody."""
-    nobody = decoded(Deployment, lost(deployment_json(replicas=0), "f:spec", "f:replicas"))
-    first = contest_of(takara(), nobody, NOW)
-    assert (first.holder, first.left) == (UNKNOWN, False)
-    assert UNKNOWN == "an unknown manager", "stored in a status: another word would be another holder"
-    again = contest_of(takara({"manager": UNKNOWN, "at": rfc3339(NOW)}), nobody, NOW)
-    assert again.left
-
-
-def test_what_was_left_stays_left_where_the_holder_was_taken_over() -> None:
-    """A legacy manager's replicas become ours with the rest; who took them is remembered all the same."""
-    still_ours = decoded(Deployment, deployment_json(replicas=LIVE))
-    assert contest_of(takara(taken(9), held=True), still_ours, NOW).left
-    assert contest_of(takara(taken(10), held=True), still_ours, NOW) == undone(times=2)
-
-
-# ------------------------------------------------------------------ how it goes on
-
-
-@pytest.mark.parametrize(
-    ("times", "wait"), [(1, 10), (2, 20), (3, 40), (4, 80), (7, 640), (8, 1280), (9, DAY), (10, DAY), (50, DAY)]
-)
-def test_a_contest_is_tried_again_after_a_wait_that_doubles(times: int, wait: int) -> None:
-    just_before = contest_of(takara(taken(wait - 0.1, times=times), held=True), live(), NOW)
-    assert just_before.left
-    assert just_before.record is not None
-    assert just_before.record.times == times
-    assert contest_of(takara(taken(wait, times=times), held=True), live(), NOW) == undone(times=times + 1)
-
-
-# ------------------------------------------------------------------ how it ends
-
-
-def test_over_when_the_live_replicas_equal_the_size() -> None:
-    contest = contest_of(takara(taken(1), held=True), live(replicas=SIZE), NOW)
-    assert (contest.left, contest.holder) == (False, "")
-
-
-def test_over_when_the_holder_changes() -> None:
-    assert contest_of(takara(taken(1, times=4), held=True), live("kubectl"), NOW) == undone("kubectl")
-
-
-def test_over_when_the_generation_changes() -> None:
-    assert contest_of(takara(taken(1, times=4), held=True, generation=2), live(), NOW) == undone()
-
-
-def test_the_memory_survives_a_moment_of_peace() -> None:
-    """The autoscaler's next take comes after a pass that found the size right: it is still the second one."""
-    record = contest_of(takara(taken(1)), live(replicas=SIZE), NOW).record
-    assert record == TakenBy("hpa", rfc3339(NOW - timedelta(minutes=1)))
-
-
-# ------------------------------------------------------------------ records that cannot be right
-
-
-def test_an_unusable_moment_was_long_ago() -> None:
-    record = {"manager": "hpa", "at": "yesterday"}
-    assert contest_of(takara(record), live(), NOW) == undone()
-    assert contest_of(takara(record | {"times": 3}, held=True), live(), NOW) == undone(times=4)
+def test_the_unknown_manager_is_stored_in_a_status_so_another_word_would_be_another_holder() -> None:
+    assert UNKNOWN == "an unknown manager"
 
 
 @pytest.mark.parametrize(("times", "wait"), [(2**31 - 1, DAY), (10**30, DAY), (0, 10), (-5, 10)])
@@ -142,11 +95,6 @@ def test_odd_times_wait_within_bounds_and_stay_an_int32(times: int, wait: int) -
     record = contest_of(takara(taken(wait, times=times), held=True), live(), NOW).record
     assert record
     assert 1 < record.times < 2**31
-
-
-@pytest.mark.parametrize("record", [{"manager": "hpa"}, {"manager": "hpa", "at": 5}, {"at": "x"}, {"manager": None}])
-def test_a_malformed_record_is_none(record: Json) -> None:
-    assert contest_of(takara(record), live(), NOW) == undone()
 
 
 DAY = 24 * 60

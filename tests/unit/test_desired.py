@@ -236,14 +236,20 @@ def test_the_hashes_are_as_recorded() -> None:
 # ------------------------------------------------------------------ as recorded
 
 
-def test_is_as_recorded() -> None:
-    one = decoded(Takara, settled())
-    assert is_as_recorded(deployment(), one, manifest())
-    assert is_as_recorded(deployment(replicas=7), one, manifest())
-    assert not is_as_recorded(deployment(uid="another"), one, manifest())
-    assert not is_as_recorded(deployment(), one, manifest() | {"more": 1})
-    assert not is_as_recorded(decoded(Deployment, lost(deployment_json(), *IMAGE)), one, manifest())
-    assert not is_as_recorded(deployment(), takara(), manifest())
-    assert not is_as_recorded(deployment(), decoded(Takara, settled(record={"format": 0})), manifest())
-    killed_in_between = decoded(Takara, settled(generation=3))
-    assert not is_as_recorded(deployment(), killed_in_between, manifest())
+SETTLED = decoded(Takara, settled())
+RECORDED: dict[str, tuple[Deployment, Takara, Json, bool]] = {
+    "as it was": (deployment(), SETTLED, manifest(), True),
+    "other replicas": (deployment(replicas=7), SETTLED, manifest(), True),
+    "another object": (deployment(uid="another"), SETTLED, manifest(), False),
+    "another manifest": (deployment(), SETTLED, manifest() | {"more": 1}, False),
+    "a field was lost": (decoded(Deployment, lost(deployment_json(), *IMAGE)), SETTLED, manifest(), False),
+    "nothing is recorded": (deployment(), takara(), manifest(), False),
+    "an older format": (deployment(), decoded(Takara, settled(record={"format": 0})), manifest(), False),
+    "killed before the status was written": (deployment(), decoded(Takara, settled(generation=3)), manifest(), False),
+}
+
+
+@pytest.mark.parametrize("case", RECORDED)
+def test_is_as_recorded(case: str) -> None:
+    live, one, wanted, expected = RECORDED[case]
+    assert is_as_recorded(live, one, wanted) is expected

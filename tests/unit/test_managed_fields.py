@@ -180,30 +180,57 @@ def ours(tree: Json, **more: Any) -> Json:
     return entry("takara-sync", tree, "Apply", **more)
 
 
-@pytest.mark.parametrize("manager", ["takara-operator", "before-first-apply", "takara-sync"])
-def test_exactly_what_the_go_operator_wrote_moves(manager: str) -> None:
-    old = entry(manager, both(WRITTEN, REST), time=LONG)
-    assert taken(old) == [ours(WRITTEN, time=LONG), entry(manager, REST, time=LONG)]
+WHOLE = both(WRITTEN, REST)
+MINE: Json = {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"new"}': {}}}}}}
+OTHERS = [
+    entry("hpa", REPLICAS, subresource="scale"),
+    entry("kubectl", WHOLE, "Apply", time=LONG),
+    entry("takara-operator", WRITTEN, "Apply"),
+]
+OURS_OF_THEN = ours(WRITTEN, time=LONG)
+TAKE_OVERS: dict[str, tuple[list[Json], list[Json] | None]] = {
+    "exactly what the Go operator wrote": (
+        [entry("takara-operator", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("takara-operator", REST, time=LONG)],
+    ),
+    "of nobody": (
+        [entry("before-first-apply", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("before-first-apply", REST, time=LONG)],
+    ),
+    "our own updates": (
+        [entry("takara-sync", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("takara-sync", REST, time=LONG)],
+    ),
+    "it joins what we hold": (
+        [ours(MINE, time=LONG), entry("takara-operator", WRITTEN, time="2026-02-02T00:00:00Z")],
+        [ours(both(MINE, WRITTEN), time=LONG)],
+    ),
+    "several legacy entries": (
+        [entry("takara-operator", REPLICAS), entry("before-first-apply", WHOLE)],
+        [ours(WRITTEN), entry("before-first-apply", REST)],
+    ),
+    "others stay word for word": ([entry("takara-operator", WRITTEN), *OTHERS], [OURS_OF_THEN, *OTHERS]),
+    "nobody": ([], None),
+    "ours": ([own_entry()], None),
+    "a stranger": ([entry("kubectl", WRITTEN)], None),
+    "only the rest": ([entry("takara-operator", REST)], None),
+    "scale": ([entry("takara-operator", REPLICAS, subresource="scale")], None),
+    "status": ([entry("takara-sync", WRITTEN, subresource="status")], None),
+    "applied": ([entry("takara-operator", WRITTEN, "Apply")], None),
+    "empty": ([entry("before-first-apply", {})], None),
+    "not of the policy": ([entry("older", WRITTEN)], None),
+}
 
 
-def test_what_moves_joins_what_we_hold() -> None:
-    mine: Json = {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"new"}': {}}}}}}
-    found = taken(ours(mine, time=LONG), entry("takara-operator", WRITTEN, time="2026-02-02T00:00:00Z"))
-    assert found == [ours(both(mine, WRITTEN), time=LONG)]
+@pytest.mark.parametrize("case", TAKE_OVERS)
+def test_what_is_taken_over(case: str) -> None:
+    before, after = TAKE_OVERS[case]
+    assert taken(*before) == after
 
 
-def test_several_legacy_entries_are_all_taken_over() -> None:
-    found = taken(entry("takara-operator", REPLICAS), entry("before-first-apply", both(WRITTEN, REST)))
-    assert found == [ours(WRITTEN), entry("before-first-apply", REST)]
-
-
-def test_other_managers_stay_word_for_word() -> None:
-    others = [
-        entry("hpa", REPLICAS, subresource="scale"),
-        entry("kubectl", both(WRITTEN, REST), "Apply", time=LONG),
-        entry("takara-operator", WRITTEN, "Apply"),
-    ]
-    assert taken(entry("takara-operator", WRITTEN), *others) == [ours(WRITTEN, time=LONG), *others]
+def test_the_policy_says_who_is_legacy() -> None:
+    assert taken(entry("older", WRITTEN), legacy=("older",)) == [ours(WRITTEN)]
+    assert taken(entry("takara-operator", WRITTEN), legacy=("older",)) is None
 
 
 def test_what_is_not_taken_from_is_not_even_written_anew() -> None:
@@ -211,30 +238,6 @@ def test_what_is_not_taken_from_is_not_even_written_anew() -> None:
     found = take_over([operators, theirs], LEGACY_MANAGERS)
     assert found is not None
     assert found[1] is theirs
-
-
-@pytest.mark.parametrize(
-    "none_held",
-    [
-        [],
-        [own_entry()],
-        [entry("kubectl", WRITTEN)],
-        [entry("takara-operator", REST)],
-        [entry("takara-operator", REPLICAS, subresource="scale")],
-        [entry("takara-sync", WRITTEN, subresource="status")],
-        [entry("takara-operator", WRITTEN, "Apply")],
-        [entry("before-first-apply", {})],
-    ],
-    ids=["nobody", "ours", "a stranger", "only the rest", "scale", "status", "applied", "empty"],
-)
-def test_nothing_is_taken_over_where_none_is_held(none_held: list[Json]) -> None:
-    assert taken(*none_held) is None
-
-
-def test_only_the_managers_of_the_policy_are_legacy() -> None:
-    assert taken(entry("older", WRITTEN)) is None
-    assert taken(entry("older", WRITTEN), legacy=("older",)) == [ours(WRITTEN)]
-    assert taken(entry("takara-operator", WRITTEN), legacy=("older",)) is None
 
 
 def test_a_second_take_over_finds_nothing() -> None:

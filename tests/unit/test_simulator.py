@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import subprocess
+import sys
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,9 @@ from takara_sync.simulator import Answer, Asked, Controllers, Request, Store
 from takara_sync.simulator.fields import Entry, Paths, decode, encode
 from takara_sync.simulator.patches import json_patch, merge_patch, strategic_patch
 from tests.contract.talk import deployment, takara
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -38,6 +42,21 @@ def reason(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.json()["reason"]
 
 
+def test_any_token_is_the_user_of_that_name() -> None:
+    store = Store()
+    call(store, "GET", TAKARAS, user="somebody")
+    call(store, "GET", TAKARAS)
+    assert [one.user for one in store.requests] == ["somebody", "system:anonymous"]
+
+
+def test_with_a_set_of_tokens_others_are_401() -> None:
+    store = Store(tokens={"secret": "somebody"})
+    assert call(store, "GET", TAKARAS, user="secret").status == 200
+    for token in ("", "other"):
+        assert reason(call(store, "GET", TAKARAS, user=token)) == (401, "Unauthorized")
+    assert [(one.user, one.status) for one in store.requests] == [("somebody", 200), ("", 401), ("", 401)]
+
+
 def test_a_denial_hook_sees_verb_resource_and_place() -> None:
     seen: list[Asked] = []
 
@@ -53,6 +72,11 @@ def test_a_denial_hook_sees_verb_resource_and_place() -> None:
         Asked("u", "create", "maho.takara.org", "takaras", "default", ""),
         Asked("u", "patch", "maho.takara.org", "takaras/status", "default", "one"),
     ]
+
+
+def test_without_the_crd_takaras_are_a_plain_404() -> None:
+    answer = call(Store(crd=False), "GET", TAKARAS)
+    assert (answer.status, answer.body) == (404, b"404 page not found\n")
 
 
 @pytest.mark.parametrize("size", [-1, None, "3", 2**31, 1.5, True])
@@ -192,10 +216,11 @@ def test_a_refused_write_leaves_everything_as_it_was() -> None:
     assert call(store, "GET", TAKARAS).body == before
 
 
-def test_a_takara_that_no_schema_would_take_is_collected() -> None:
-    """The controllers write by the same rules as everybody."""
-    store = Store(crd="schemaless")
-    assert call(store, "POST", TAKARAS, takara(size=-1)).status == 201
-    assert call(store, "DELETE", f"{TAKARAS}/one", {"propagationPolicy": "Foreground"}).status == 200
-    Controllers(store.objects).settle()
-    assert call(store, "GET", f"{TAKARAS}/one").status == 404
+def test_the_package_does_not_load_the_simulator() -> None:
+    program = "import sys, takara_sync; sys.exit('takara_sync.simulator' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_simulator_loads_no_kubernetes_client_until_it_is_used() -> None:
+    program = "import sys, takara_sync.simulator; sys.exit('kubernetes' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

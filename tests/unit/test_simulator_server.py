@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator
 from http.client import HTTPConnection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from takara_sync.simulator import Simulator
+from takara_sync.simulator import Simulator, Store
 from tests.contract.talk import deployment, takara
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -108,3 +111,18 @@ def test_the_controllers_tick_by_themselves_when_asked() -> None:
         while ask(talk, "GET", f"{DEPLOYMENTS}/one")[1]["status"].get("availableReplicas") != 3:
             assert time.monotonic() < end
             time.sleep(0.01)
+
+
+def test_a_kubeconfig_leads_to_it(cluster: Simulator) -> None:
+    config = yaml.safe_load(cluster.kubeconfig("somebody", "team"))
+    assert config["clusters"][0]["cluster"] == {"server": cluster.url}
+    assert config["contexts"][0]["context"]["namespace"] == "team"
+    ask(connection(cluster), "GET", "/version", Authorization="Bearer somebody")
+    assert cluster.store.requests[-1].user == "somebody"
+
+
+def test_a_store_can_be_brought_along() -> None:
+    store = Store(tokens={"t": "somebody"})
+    with Simulator(store) as cluster:
+        assert ask(connection(cluster), "GET", TAKARAS)[0] == 401
+        assert ask(connection(cluster), "GET", TAKARAS, Authorization="Bearer t")[0] == 200
