@@ -145,6 +145,7 @@ def stalled_until_it_is_mended(fleet: Fleet, name: str) -> None:
 def keeps_its_pods(fleet: Fleet, name: str) -> None:
     has_size(2, fleet, name)
     assert fleet.healed.condition(name, "Stalled") == ("True", "SizeTooLarge")
+    assert fleet.healed.statuses[name]["deployment"] == fleet.calm.statuses[name]["deployment"]
 
 
 LONG = ("x" * 60 + ".") * 4 + "y" * 9

@@ -123,14 +123,6 @@ def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates
         assert (settings.interval, settings.duration) == (10, None)
 
 
-def test_templates_are_for_the_program_and_for_the_fence_or_for_neither() -> None:
-    for argv, expected in (((), "false"), (("--allow-templates",), "true")):
-        found = by_name(objects(*argv))
-        variables = found["ValidatingAdmissionPolicy", "", "takara-sync"]["spec"]["variables"]
-        assert variables[0] == {"name": "templatesAllowed", "expression": expected}
-        assert ("--allow-templates" in workload(list(found.values()))[1]["args"]) == bool(argv)
-
-
 def test_the_image_is_of_this_version_the_fence_always_there_and_the_order_one_to_apply_in() -> None:
     assert workload(objects())[1]["image"] == f"takara-sync:{__version__}"
     kinds = [each["kind"] for each in objects()]

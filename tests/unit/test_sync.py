@@ -45,19 +45,6 @@ def test_the_status_has_the_pods_of_after_the_writes() -> None:
     assert len(world.status("a")["nodes"]) == 3
 
 
-def test_whose_pods_are_in_the_status() -> None:
-    """Those of its own Deployment, also where the spec cannot be used any more; none of a stranger's."""
-    world = fleet("ab")
-    world.deploy("b", ownerReferences=None)
-    world.sync()
-    world.settle()
-    record = world.status("a")["deployment"]
-    world.edit("a", size=-1)
-    assert world.sync().exit == 6
-    assert (len(world.status("a")["nodes"]), world.status("a")["deployment"]) == (3, record)
-    assert (world.reason("b"), world.status("b")["nodes"]) == ("DeploymentWithoutController", [])
-
-
 def test_being_deleted_costs_no_request_even_if_the_deployment_cannot_be_read() -> None:
     world = fleet("ab")
     world.sync()
@@ -193,15 +180,6 @@ def test_a_bad_takara_costs_itself(order: tuple[str, ...]) -> None:
         "buggy": "",
     }
     assert report.exit == 70
-
-
-def test_what_cannot_be_read_costs_itself() -> None:
-    world = fleet("abc")
-    world.sync()
-    world.spoil("b")
-    report = world.sync()
-    assert results(report) == {"a": "unchanged", "b": "failed", "c": "unchanged"}
-    assert (report.outcomes[1].reason, world.verbs("b"), report.exit) == ("Unread", [], 1)
 
 
 def test_a_function_of_the_users_that_raises_while_acting_costs_one() -> None:
