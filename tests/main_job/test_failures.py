@@ -65,9 +65,3 @@ def test_it_is_named(control_plane: ControlPlane, tmp_path: Path, dead: str, fai
     for said in (text.stdout, text.stderr, report["error"]["message"] + report["error"]["hint"]):
         assert [word for word in words if word not in said] == []
         assert WRONG not in said
-
-
-def test_missing_rights_name_the_verb_the_resource_and_the_namespace(control_plane: ControlPlane) -> None:
-    done = run("once", "-n", "default", "--kubeconfig", str(control_plane.user(admin=False).kubeconfig))
-    assert done.code == 3
-    assert all(word in done.stdout and word in done.stderr for word in ("list", "deployments", "default"))
