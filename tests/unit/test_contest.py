@@ -62,6 +62,7 @@ RULES: dict[str, tuple[Takara, Deployment, Contest]] = {
     "we still hold them: the size changed": (takara(taken(1)), STILL_OURS, Contest(record=REMEMBERED)),
     "taken by nobody": (takara(), NOBODYS, undone(UNKNOWN)),
     "taken by nobody again": (takara(taken(1, by=UNKNOWN)), NOBODYS, left(1, UNKNOWN)),
+    "taken by nobody, after another manager": (takara(taken(1)), NOBODYS, undone(UNKNOWN)),
     "left to a holder that was taken over": (takara(taken(9), held=True), STILL_OURS, left(9)),
     "the same, after its time": (takara(taken(10), held=True), STILL_OURS, undone(times=2)),
     "a contest at its third try": (takara(taken(39.9, times=3), held=True), live(), left(39.9, times=3)),
