@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kubernetes.client
 import kubernetes.config
 import pytest
 import urllib3
 
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.workloads import settle
 from tests.server import CommandError, Request
 from tests.support.takaras import takara
-
-if TYPE_CHECKING:
-    from tests.control_plane.server import ControlPlane
 
 ROOT = Path(__file__).parents[1]
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/{}/takaras"

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _LONG_SECONDS = 3600  # that one test may take then
 _SHORT_SEED = 7

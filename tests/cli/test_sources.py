@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import pytest
 import yaml
@@ -12,9 +13,6 @@ from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
 FIELDS = [name for name in Settings.model_fields if name != "config"]
@@ -124,11 +122,14 @@ def test_no_setting_has_a_name_that_a_service_link_can_have(name: str) -> None:
 # ------------------------------------------------------------------ variables
 
 
-@pytest.mark.parametrize("service", ["", "METRICS_", "MAX_SIZE_"])
-def test_the_variables_of_services_are_ignored(service: str) -> None:
-    prefix = ENV_PREFIX + service
-    names = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_80_TCP", "PORT_80_TCP_ADDR")
-    environ = {prefix + name: "tcp://10.0.0.1:80" for name in names}
+SERVICE = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_80_TCP", "PORT_80_TCP_ADDR")
+OTHERS = [{f"{ENV_PREFIX}{service}{name}": "tcp://10.0.0.1:80" for name in SERVICE} for service in ("", "METRICS_")]
+OTHERS += [{f"{ENV_PREFIX}MAX_SIZE_{name}": "tcp://10.0.0.1:80" for name in SERVICE}]
+OTHERS += [{"TAKARA": "1", "MAX_SIZE": "2", "XTAKARA_SYNC_MAX_SIZE": "3"}]
+
+
+@pytest.mark.parametrize("environ", OTHERS)
+def test_the_variables_of_services_and_of_others_are_none_of_ours(environ: dict[str, str]) -> None:
     assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
@@ -145,11 +146,6 @@ def test_a_misspelt_variable(name: str, meant: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{name} is not a setting") as raised:
         loaded(["once"], {name: "1"})
     assert meant in raised.value.message
-
-
-def test_variables_of_others_are_none_of_ours() -> None:
-    environ = {"TAKARA": "1", "MAX_SIZE": "2", "XTAKARA_SYNC_MAX_SIZE": "3"}
-    assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -216,8 +212,5 @@ def test_the_values_of_a_file_have_their_own_types(tmp_path: Path) -> None:
     assert command == "loop"
     assert (settings.namespace, settings.dry_run, settings.max_size) == (("a", "b"), True, 7)
     assert (settings.interval, settings.selector) == (60.0, None)
-
-
-def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    assert loaded(["once", "--config", str(tmp_path / "empty")])[1].max_size == 1000
+    path.write_text("")
+    assert loaded(["once", "--config", str(path)])[1] == Settings(config=str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from takara_sync.errors import Unreadable
 from takara_sync.objects import Key
 from takara_sync.report import Outcome, Report, Result
 from tests.cli.test_loop import STARTED
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

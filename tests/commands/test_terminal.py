@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from tests.commands.running import Commands
 from tests.commands.staging import converged
-from tests.commands.terminals import Screen
 from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LONG = "a-takara-with-a-name-of-sixty-characters-as-people-make-them"
 READERS = (
@@ -27,6 +24,24 @@ READERS = (
     ("--help",),
 )
 _TIME = re.compile(r"\d+\.\d s\b|\d+s ago|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d:\d\d:\d\d")
+
+
+_ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[@-_])")
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What came out, with its escape sequences and without them."""
+
+    raw: str
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in _ESCAPE.sub("", self.raw).split("\n")]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
 
 
 def fleet_of(simulated: Simulated) -> Commands:
@@ -51,7 +66,7 @@ def shown(commands: Commands, args: tuple[str, ...], columns: int, **variables: 
     """What a command writes to a terminal of so many columns, in this process."""
     variables = {"TERM": "xterm-256color"} | variables
     done = run(*args, "-n", commands.namespace or "", env=commands.environment() | variables, columns=columns)
-    return Screen(done.code, done.stdout)
+    return Screen(done.stdout)
 
 
 @pytest.mark.parametrize(("columns", "terminal"), [(80, "xterm-256color"), (200, "xterm-256color"), (80, "dumb")])

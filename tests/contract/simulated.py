@@ -146,8 +146,8 @@ class Simulated:
         self.store.continuations.clear()
 
     def _runs(self, pod: dict[str, Any]) -> bool:
-        owner = pod["metadata"]["ownerReferences"][0]["name"]
-        return (pod["metadata"]["namespace"], owner.rpartition("-")[0]) in self._running
+        owners = {one["name"].rpartition("-")[0] for one in pod["metadata"].get("ownerReferences", ())}
+        return any((pod["metadata"]["namespace"], owner) in self._running for owner in owners)
 
 
 def _denied(user: str) -> bool:

@@ -6,17 +6,14 @@ import contextlib
 import io
 import logging
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from unittest import mock
 
 from takara_sync.cli import command, heartbeat, logs
 from takara_sync.cli.options import load
+from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from takara_sync.cli.settings import Settings
 
 
 class Done(NamedTuple):
