@@ -41,7 +41,7 @@ def loaded(statement: str) -> set[str]:
         (["once", "--help"], HEAVY - {"msgspec", "pydantic"}),
         (["once", "--no-such-flag"], HEAVY - {"msgspec", "pydantic"}),
     ],
-    ids=str,
+    ids=["version", "help", "help of a command", "a mistake"],
 )
 def test_the_command_loads_only_what_it_uses(argv: list[str], unused: set[str]) -> None:
     command = f"sys.stdout = io.StringIO()\ntry: main({argv})\nexcept SystemExit: pass\nsys.stdout = sys.__stdout__"
