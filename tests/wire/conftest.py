@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from takara_sync.kube.api import Api
+from tests.support.certificates import Certificates
 from tests.wire import forked
-from tests.wire.certificates import Certificates
 from tests.wire.command import Called, Command, kubeconfig
 from tests.wire.fleet import fleet
 from tests.wire.server import FaultServer

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.wire.certificates import Certificates
+    from tests.support.certificates import Certificates
 
 AT_ONCE = 9  # processes side by side that wait
 

@@ -19,7 +19,7 @@ from tests.wire.credentials import BROKEN, broken, in_pod, only, plugin, printin
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.wire.certificates import Certificates
+    from tests.support.certificates import Certificates
     from tests.wire.server import FaultServer
 
 GET = Request("GET", "/x")

@@ -12,7 +12,7 @@ from takara_sync.errors import Untrusted
 from takara_sync.kube.api import Api
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import Request
-from tests.wire.certificates import Certificates
+from tests.support.certificates import Certificates
 from tests.wire.command import TOKEN, kubeconfig
 from tests.wire.credentials import in_pod, only
 from tests.wire.server import FaultServer

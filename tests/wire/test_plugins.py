@@ -14,8 +14,8 @@ from takara_sync.errors import Unauthorized
 from takara_sync.kube.api import Api
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import Request
+from tests.support.certificates import Certificates
 from tests.wire.answers import good
-from tests.wire.certificates import Certificates
 from tests.wire.command import Command, kubeconfig
 from tests.wire.credentials import plugin, printing
 from tests.wire.test_credentials import Clock, header

@@ -14,7 +14,7 @@ from tests.wire.command import Command, kubeconfig
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.wire.certificates import Certificates
+    from tests.support.certificates import Certificates
     from tests.wire.server import FaultServer
 
 

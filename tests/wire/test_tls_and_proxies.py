@@ -10,8 +10,8 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import Unreadable
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import Request
+from tests.support.certificates import PROXIED
 from tests.wire.answers import HEAD, drip, good
-from tests.wire.certificates import PROXIED
 from tests.wire.command import Command, kubeconfig
 from tests.wire.server import FaultServer
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.wire.certificates import Certificates
+    from tests.support.certificates import Certificates
 
 GET = Request("GET", "/x")
 

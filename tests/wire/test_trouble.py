@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import ssl
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,8 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError, PassStopped
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import Request
+from tests.support.certificates import PROXIED, Certificates, Served
 from tests.wire.answers import status
-from tests.wire.certificates import PROXIED, Certificates, Served
 from tests.wire.command import Command, kubeconfig
 from tests.wire.server import FaultServer
 
@@ -70,7 +71,7 @@ def test_tls_to_a_server_of_plain_http(tmp_path: Path, server: FaultServer) -> N
 
 def test_a_server_that_wants_a_certificate(tmp_path: Path, certificates: Certificates) -> None:
     class Locked(Served):
-        @property
+        @cached_property
         def context(self) -> ssl.SSLContext:
             context = super().context
             context.verify_mode = ssl.CERT_REQUIRED
