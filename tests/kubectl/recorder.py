@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import ssl
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tests.wire.answers import status
@@ -45,8 +45,7 @@ class Recorder(FaultServer):
 def _who(wire: Wire) -> str | None:
     """The user by the rules of an API server; None for nobody that it knows. Plain HTTP lets anybody in."""
     connection, headers = wire.handler.connection, wire.asked.headers
-    secure = isinstance(connection, ssl.SSLSocket)
-    certificate: dict[str, object] = (connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None) or {}
+    certificate: Any = (connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None) or {}
     said = headers.get("authorization", "")
     kind, _, secret = said.partition(" ")
     name = base64.b64decode(secret).decode() if kind == "Basic" else secret
@@ -56,7 +55,7 @@ def _who(wire: Wire) -> str | None:
     known = [f"certificate {subject['commonName']}"] if subject else []
     acts = [f"{key} {value}" for key, value in headers.items() if key.startswith("impersonate-")]
     who = [*known, *([f"{kind} {name}"] if said else []), *sorted(acts)]
-    return " and ".join(who) or (None if secure else "nobody")
+    return " and ".join(who) or (None if isinstance(connection, ssl.SSLSocket) else "nobody")
 
 
 def _how(wire: Wire) -> str:

@@ -250,7 +250,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         where = urlsplit(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionAbortedError
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(where.query, keep_blank_values=True))
         path = self.path if self.command == "CONNECT" else unquote(where.path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import ssl
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,13 +31,6 @@ def said(path: Path) -> str:
         api.send(Request("GET", "/x"), Deadline(20))
     assert raised.value.hint
     return str(raised.value)
-
-
-def test_a_dead_port(tmp_path: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"https://127.0.0.1:{unused.getsockname()[1]}"
-        assert "connection refused. Is the API server up" in said(kubeconfig(tmp_path, url))
 
 
 def test_a_name_that_no_resolver_knows(tmp_path: Path) -> None:
