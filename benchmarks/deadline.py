@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from tests.support.certificates import Certificates
 from tests.wire.cells import FAULTS, Cell, cells, run
-from tests.wire.certificates import Certificates
 from tests.wire.command import Command
 from tests.wire.holds import problems
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 import pytest
-import urllib3
 import yaml
 
 from takara_sync.simulator import Recorded, Simulator, Store
 from tests.control_plane.build import assets
+from tests.control_plane.http import Http, kubectl
 from tests.server import Answer, Finished, Request, User
 
 if TYPE_CHECKING:
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-_KUBECTL_SECONDS = 60
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _OTHERS = "other-"  # users without rights
 
@@ -44,18 +40,18 @@ class Simulated:
         self.simulator = Simulator(self.store)
         self.simulator.controllers.runs = self._runs
         self._running: set[tuple[str, str]] = set()
-        self._pool = urllib3.PoolManager(maxsize=16, timeout=30.0, retries=False)
         self._taken = 0
         self._harness = self.user()
 
     def __enter__(self) -> Self:
         self.simulator.__enter__()
+        self._http = Http(self.url)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.clear()
+        self._http.close()
         self.simulator.__exit__(kind, error, trace)
 
     @property
@@ -88,11 +84,7 @@ class Simulated:
         """One request; bytes and text are sent as they are, everything else as JSON."""
         token = (user or self._harness).token
         headers = {"Authorization": f"Bearer {token}", "Accept": accept, "Content-Type": content_type}
-        raw = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
-        answer = self._pool.request(method, self.url + path, body=raw, headers=headers)
-        text = answer.data.decode(errors="replace")
-        parsed = json.loads(text) if "json" in answer.headers.get("Content-Type", "") and text else text
-        return Answer(answer.status, parsed, answer.headers)
+        return self._http.call(method, path, body, headers)
 
     def kubectl(
         self,
@@ -108,16 +100,7 @@ class Simulated:
         if program is None:
             pytest.skip("there is no kubectl: neither a control plane's nor one on the path")
         where = () if namespace is None else (f"--namespace={namespace}",)
-        done = subprocess.run(
-            [program, f"--kubeconfig={(user or self._harness).kubeconfig}", *where, *args],
-            env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder)},
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            timeout=_KUBECTL_SECONDS,
-            check=False,
-        )
-        finished = Finished(("kubectl", *args), done.returncode, done.stdout, done.stderr)
+        finished = kubectl(program, (user or self._harness).kubeconfig, *where, *args, stdin=stdin)
         return finished.check() if check else finished
 
     def requests(self, user: User) -> list[Request]:

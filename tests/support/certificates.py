@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 PROXIED = "kube.example.invalid"  # no resolver knows it: only a proxy can lead there
@@ -29,6 +30,13 @@ basicConstraints = critical, CA:true
 [here]
 {_SERVERS}
 {_IDS}
+[api-server]  # all that a strict verifier asks for; CPython is one from 3.13 on
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectAltName = IP:127.0.0.1, IP:10.0.0.1, DNS:localhost, DNS:kubernetes.default.svc
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
 [without-ids]
 {_SERVERS}
 {_NO_IDS}
@@ -53,17 +61,26 @@ _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc")
 
 @dataclass(frozen=True)
 class Served:
-    """What a server shows, and the authority that signed it (whom a client may or may not trust)."""
+    """What a server shows, and the authority that signed it (whom a client may or may not trust).
+
+    clients: the authority of the client certificates that it takes.
+    """
 
     authority: Path
     certificate: Path
     key: Path
+    clients: Path | None = None
 
-    @property
+    @cached_property
     def context(self) -> ssl.SSLContext:
+        """Its connections know, as `asked_name`, the name that a client asked for."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_ciphers("DEFAULT:@SECLEVEL=0")  # it shows bad certificates too
         context.load_cert_chain(self.certificate, self.key)
+        context.sni_callback = lambda connection, name, _: setattr(connection, "asked_name", name)
+        if self.clients:
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(self.clients)
         return context
 
 
