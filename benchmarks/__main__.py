@@ -29,6 +29,8 @@ from benchmarks.measures import Effort, measure
 from benchmarks.results import Results
 from tests.control_plane.build import HOW_TO_BUILD, assets
 
+SIZES = [0, 10, 1000, 2000, 5000]
+
 _GO_MOD = Path(__file__).parent / "peers" / "controller_runtime" / "go.mod"
 
 
@@ -44,9 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition(":")[0])
-    parser.add_argument(
-        "--sizes", type=_numbers, default=[0, 10, 1000, 2000, 5000], help="Takaras; default: %(default)s"
-    )
+    parser.add_argument("--sizes", type=_numbers, default=SIZES, help="numbers of Takaras; default: %(default)s")
     parser.add_argument("--contestants", type=_names, default=NAMES, help=f"some of: {','.join(NAMES)}; default: all")
     parser.add_argument("--runs", type=int, default=5, help="runs of each measure; default: %(default)s")
     parser.add_argument("--patience", type=float, default=60, metavar="S", help=_PATIENCE_HELP)

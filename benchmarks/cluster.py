@@ -1,7 +1,7 @@
 """A fresh control plane with N Takaras, and the controllers and kubelets of the cluster, which this module plays.
 
-There is no controller manager: it would compete with the contestants for the CPUs, and each contestant would get another
-share. What it and the kubelets would write is written here, for every contestant at the same pace.
+There is no controller manager: it would compete with the contestants for the CPUs, with each of them differently. What
+it and the kubelets would write is written here, for every contestant at the same pace.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class Cluster:
             "labels": template["metadata"]["labels"] | {"pod-template-hash": _HASH},
             "ownerReferences": [reference | {"controller": True, "blockOwnerDeletion": True}],
         }
-        return self._send("POST", PODS, {"metadata": metadata, "spec": template["spec"]})
+        created: Json = self._send("POST", PODS, {"metadata": metadata, "spec": template["spec"]})
+        return created
 
     def _run_pod(self, pod: Json) -> None:
         self._send("PATCH", f"{PODS}/{pod['metadata']['name']}/status", {"status": running_status(pod)}, _STRATEGIC)

@@ -25,7 +25,7 @@ import yaml
 THREADS = 16
 _TAKARAS = "/apis/maho.takara.org/v1alpha1/takaras"
 _LABEL = {"labelSelector": "app=takara"}
-_LISTS = (
+_LISTS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("/apis/apps/v1/deployments", _LABEL, "application/json"),
     (_TAKARAS, {}, "application/json"),
     (
@@ -39,7 +39,7 @@ _APPLY = "fieldManager=takara-sync&force=true"
 
 def main() -> None:
     """Send the requests of `apply` or `lists`."""
-    config = yaml.load(Path(os.environ["KUBECONFIG"]).read_text(), yaml.CSafeLoader)  # noqa: S506
+    config = yaml.load(Path(os.environ["KUBECONFIG"]).read_text(), yaml.CSafeLoader)
     cluster, token = config["clusters"][0]["cluster"], config["users"][0]["user"]["token"]
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
     headers = {"Authorization": f"Bearer {token}"}

@@ -78,11 +78,12 @@ def of_operator(results: Results, operator: str, count: int) -> Hour:
 def even_from(results: Results, operator: str, count: int) -> tuple[float, float]:
     """The cadences, in seconds, from which a process for each pass uses less CPU, and less memory, than the operator.
 
-    Infinite if the operator uses nothing.
+    Infinite if the operator uses no CPU. 0 if a pass holds less memory than the operator even while it runs.
     """
     hour, hourly = of_operator(results, operator, count), of_takara_sync(results, count, _HOUR)
     cpu = _HOUR * hourly.cpu_s / hour.cpu_s if hour.cpu_s else math.inf
-    return cpu, _HOUR * hourly.mib_h / hour.mib_h
+    peak = _line(results, TAKARA_SYNC, "settled", "peak_mib").at(count)
+    return cpu, 0.0 if peak <= hour.mib_h else _HOUR * hourly.mib_h / hour.mib_h
 
 
 def _memory(results: Results, count: int) -> float:
@@ -100,9 +101,9 @@ def operators(results: Results) -> list[str]:
 
 
 def cadence(seconds: float) -> str:
-    """Seconds as people say them: "10 s", "5 min", "3 h", "never"."""
-    if math.isinf(seconds):
-        return "never"
+    """Seconds as people say them: "10 s", "5 min", "3 h"; "never" for infinity, "any" for 0."""
+    if seconds in (0.0, math.inf):
+        return "never" if seconds else "any"
     for unit, name in ((_HOUR, "h"), (60.0, "min")):
         if seconds >= unit:
             return f"{seconds / unit:.3g} {name}"

@@ -68,19 +68,21 @@ def measure(cluster: Cluster, contestant: Contestant, effort: Effort, *, whole: 
 
 
 def _starts(cluster: Cluster, contestant: Contestant, effort: Effort) -> Iterator[Measured]:
-    """Starts on an empty cluster. The floor is the import of the two largest dependencies of takara-sync."""
-    commands = {"start": contestant.once}
-    if contestant.name == FLOOR:
-        commands = {"start": (sys.executable, "-c", "import kubernetes, pydantic_settings")}
-    elif contestant.name == TAKARA_SYNC:
-        commands |= {option: (contestant.once[0], option) for option in ("--version", "--help")}
+    """Starts on an empty cluster."""
     for _ in effort.repeated():
-        for name, command in commands.items():
-            yield (
-                _restart(cluster, contestant, name)
-                if contestant.resident
-                else _once(cluster, name, contestant.name, command)
-            )
+        if contestant.resident:
+            yield _restart(cluster, contestant, "start")
+        for name, command in _start_commands(contestant).items():
+            yield _once(cluster, name, contestant.name, command)
+
+
+def _start_commands(contestant: Contestant) -> dict[str, tuple[str, ...]]:
+    """The floor is the import of the two largest dependencies of takara-sync."""
+    if contestant.name == FLOOR:
+        return {"start": (sys.executable, "-c", "import kubernetes, pydantic_settings")}
+    if contestant.name == TAKARA_SYNC:
+        return {"start": contestant.once} | {option: (contestant.once[0], option) for option in ("--version", "--help")}
+    return {}
 
 
 def _takara_sync(cluster: Cluster, contestant: Contestant, effort: Effort, *, whole: bool) -> Iterator[Measured]:

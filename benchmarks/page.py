@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 
 from benchmarks import load, tables
+from benchmarks.cluster import SIZE
 from benchmarks.contestants import TAKARA_SYNC
 from benchmarks.results import Results
 
@@ -25,11 +26,11 @@ _INTRODUCTION = """\
 
 ## What was measured
 
-- Each contestant had a fresh control plane (a real etcd and API server) on the same machine, and shared its CPUs with
-  it. Their runs took turns.
-- The **floor** is what cannot be avoided: cold, the same applies as takara-sync's from 16 threads by bare `http.client`,
-  without any status; settled, the same three lists by bare urllib3, thrown away; start, the import of the two largest
-  dependencies of takara-sync. "x" is the ratio of the medians to the floor's in the same run.
+- Each contestant had a fresh control plane (a real etcd and API server) on the same machine, and shared the CPUs with
+  it. The runs of the contestants took turns.
+- The **floor** is what cannot be avoided. Cold: the applies of takara-sync, sent by 16 threads with bare `http.client`,
+  and no status. Settled: the three lists of takara-sync, received with bare urllib3 and thrown away. Start: the import
+  of the two largest dependencies of takara-sync. "x" is the ratio of a median to the median of the floor.
 - **kopf** and **controller-runtime** are small operators as the tutorials of these frameworks write them
   (`benchmarks/peers/`). controller-runtime has one worker by default, and no limit on its requests per second;
   **controller-runtime-16** has MaxConcurrentReconciles 16.
@@ -77,7 +78,7 @@ def _formula(results: Results) -> str:
     return f"""\
 ## The load of a pass
 
-A settled pass over N Takaras of size {load.SIZE} sends ceil(N/500) + ceil(N/500) + ceil(3N/500) list requests (at least
+A settled pass over N Takaras of size {SIZE} sends ceil(N/500) + ceil(N/500) + ceil(3N/500) list requests (at least
 three) and no write. It receives {tables.number(received.base / 1024)} KiB + {tables.number(received.slope / 1024)} KiB
 x N, and costs the API server {tables.number(1000 * max(0, api.base))} ms + {tables.number(1000 * api.slope)} ms x N of
 CPU. The lines were fitted to the results above; beyond the largest N they are an estimate.

@@ -17,16 +17,18 @@ Bars = dict[str, float]  # label to length
 
 _OURS, _OTHERS = "#0b6e4f", "#8a94a6"
 _WIDTH = 9.0  # inches
+_STYLE: Any = {
+    "svg.hashsalt": "takara-sync",  # else the ids in the files are random
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.bottom": False,
+}
 
 
 def draw(results: Results, folder: Path) -> list[str]:
     """Write the plots into the folder; their file names."""
-    mpl.rcParams |= {
-        "svg.hashsalt": "takara-sync",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
+    mpl.rcParams.update(_STYLE)
     largest = results.sizes[-1]
     drawn = {
         "performance-cold.svg": _cold(results, largest),
@@ -97,4 +99,3 @@ def _draw_bars(axis: Any, label: str, bars: Bars) -> None:
     axis.invert_yaxis()  # the first contestant is the topmost
     axis.margins(x=0.12)
     axis.xaxis.set_visible(False)
-    axis.spines["bottom"].set_visible(False)

@@ -82,8 +82,8 @@ def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that count: 0.0123, 1.23, 12.3, 123, 1,234."""
-    if value == 0 or abs(value) >= 100:  # noqa: PLR2004 - digits
+    """A whole number, or three digits that count: 0.0123, 1.23, 12.3, 123, 1,234."""
+    if value == round(value) or abs(value) >= 100:  # noqa: PLR2004 - digits
         return f"{value:,.0f}"
     return f"{value:#.3g}"
 
