@@ -22,10 +22,11 @@ class Line:
 
     base: float
     slope: float
+    medians: dict[int, float]
 
     def at(self, count: int) -> float:
-        """The value for so many Takaras, never negative."""
-        return max(0.0, self.base + self.slope * count)
+        """The median for so many Takaras if it was measured, else the value of the line, never negative."""
+        return self.medians.get(count, max(0.0, self.base + self.slope * count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,12 @@ class Hour:
 def fitted(medians: dict[int, float]) -> Line:
     """The line through the medians. Raises StatisticsError if there are less than two."""
     slope, base = statistics.linear_regression(list(medians), list(medians.values()))
-    return Line(base, slope)
+    return Line(base, slope, medians)
+
+
+def is_known(results: Results) -> bool:
+    """Whether there is enough to fit lines to: takara-sync and the floor, at least two numbers of Takaras."""
+    return all(len(results.medians(name, "rest", "api_cpu_s_per_h")) > 1 for name in (FLOOR, TAKARA_SYNC))
 
 
 def pages(count: int) -> int:
@@ -75,6 +81,12 @@ def of_operator(results: Results, operator: str, count: int) -> Hour:
     return Hour(cpu, memory, max(0.0, api - alone))
 
 
+def hours(results: Results, count: int) -> dict[str, Hour]:
+    """takara-sync at each cadence, and each operator."""
+    ours = {f"{TAKARA_SYNC} every {cadence(each)}": of_takara_sync(results, count, each) for each in CADENCES}
+    return ours | {name: of_operator(results, name, count) for name in operators(results)}
+
+
 def even_from(results: Results, operator: str, count: int) -> tuple[float, float]:
     """The cadences, in seconds, from which a process for each pass uses less CPU, and less memory, than the operator.
 
@@ -96,8 +108,8 @@ def _line(results: Results, contestant: str, measure: str, key: str) -> Line:
 
 def operators(results: Results) -> list[str]:
     """The resident peers that were measured at rest with at least two numbers of Takaras."""
-    at_rest = (name for name in results.contestants if len(results.medians(name, "rest", "cpu_s_per_h")) > 1)
-    return [name for name in at_rest if name not in (FLOOR, TAKARA_SYNC)]
+    peers = (name for name in results.contestants if name not in (FLOOR, TAKARA_SYNC))
+    return [name for name in peers if len(results.medians(name, "rest", "cpu_s_per_h")) > 1]
 
 
 def cadence(seconds: float) -> str:

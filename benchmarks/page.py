@@ -5,25 +5,21 @@ from __future__ import annotations
 import statistics
 from pathlib import Path
 
-from benchmarks import load, tables
+from benchmarks import load, plots, tables
 from benchmarks.cluster import SIZE
 from benchmarks.contestants import TAKARA_SYNC
 from benchmarks.results import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
+SAVED = DOCS / "performance.json"
 
 _INTRODUCTION = """\
 # Performance
 
-`python -m benchmarks --json docs/performance.json --page` measured all of this and wrote this page;
-`python -m benchmarks --read docs/performance.json --page` writes it again from the saved numbers.
+`python -m benchmarks --page` measured all of this, and wrote this page and its numbers;
+`python -m benchmarks --read docs/performance.json --page` writes the page again from the saved numbers.
 
-![{0}](performance-cold.svg)
-
-![{1}](performance-settled.svg)
-
-![{2}](performance-rest.svg)
-
+{plots}
 ## What was measured
 
 - Each contestant had a fresh control plane (a real etcd and API server) on the same machine, and shared the CPUs with
@@ -39,30 +35,29 @@ _INTRODUCTION = """\
   same pace for every contestant. What starting the container of a Job costs is not in the numbers.
 - *Pods come up* counts all requests of a contestant from the first until every status is right; takara-sync makes a
   pass every 5 seconds meanwhile.
-- Rest was measured for a part of an hour, with takara-sync making a pass every 10 seconds in one process.
+- Rest was measured for the seconds below and is given for an hour. takara-sync made a pass every 10 seconds in one
+  process.
 """
 
 
 def write(results: Results) -> None:
-    """Write the page, its plots and the numbers. Raises ModuleNotFoundError without the extra `bench`."""
-    from benchmarks import plots  # noqa: PLC0415 - only the page needs matplotlib
-
-    results.save(DOCS / "performance.json")
-    plots.draw(results, DOCS)
-    (DOCS / "performance.md").write_text(text(results))
+    """Write the page, its plots and the numbers."""
+    results.save(SAVED)
+    (DOCS / "performance.md").write_text(text(results, plots.draw(results, DOCS)))
 
 
-def text(results: Results) -> str:
-    """The page."""
+def text(results: Results, drawn: dict[str, str]) -> str:
+    """The page. drawn: the plots, by file name, with the text for who cannot see them."""
+    images = "".join(f"![{title}]({file})\n\n" for file, title in drawn.items())
     parts = [
-        _INTRODUCTION.format("Cold", "Settled", "At rest"),
+        _INTRODUCTION.format(plots=images),
         "".join(f"- {name}: {value}\n" for name, value in results.about.items()),
         "## Results\n",
         *(tables.of_size(results, count) for count in results.sizes),
     ]
     if results.failures:
         parts += ["Not measured:\n", "".join(f"- {failure.splitlines()[0]}\n" for failure in results.failures)]
-    if len(results.medians(TAKARA_SYNC, "rest", "cpu_s_per_h")) > 1:
+    if load.is_known(results):
         parts += [_formula(results), _staleness(results), _resident_or_not(results)]
     return "\n".join(parts)
 
@@ -78,12 +73,20 @@ def _formula(results: Results) -> str:
     return f"""\
 ## The load of a pass
 
-A settled pass over N Takaras of size {SIZE} sends ceil(N/500) + ceil(N/500) + ceil(3N/500) list requests (at least
-three) and no write. It receives {tables.number(received.base / 1024)} KiB + {tables.number(received.slope / 1024)} KiB
-x N, and costs the API server {tables.number(1000 * max(0, api.base))} ms + {tables.number(1000 * api.slope)} ms x N of
-CPU. The lines were fitted to the results above; beyond the largest N they are an estimate.
+A settled pass over N Takaras of size {SIZE} sends three lists, 500 objects on a page, and no write:
+
+- requests: max(1, ceil(N / 500)) x 2 + max(1, ceil({SIZE} x N / 500))
+- received: {_line(received, 1 / 1024, "KiB")}
+- CPU of the API server: {_line(api, 1000, "ms")}
+
+The lines were fitted to the results above. The numbers of an N that was not measured are an estimate by them.
 
 {tables.markdown(["N", "requests", "received, MiB", "CPU of the API server, ms"], lines)}"""
+
+
+def _line(line: load.Line, scale: float, unit: str) -> str:
+    base, slope = line.base * scale, line.slope * scale
+    return f"{tables.number(slope)} {unit} x N {'-' if base < 0 else '+'} {tables.number(abs(base))} {unit}"
 
 
 def _staleness(results: Results) -> str:
@@ -110,31 +113,24 @@ def _percentile_99(values: list[float]) -> float:
 
 def _resident_or_not(results: Results) -> str:
     """An hour in which nothing changes, for each cadence and each operator."""
-    lines, even = [], []
+    costs, even = [], []
     for count in load.COUNTS:
-        hours = {
-            f"{TAKARA_SYNC} every {load.cadence(each)}": load.of_takara_sync(results, count, each)
-            for each in load.CADENCES
-        }
-        hours |= {operator: load.of_operator(results, operator, count) for operator in load.operators(results)}
-        lines += [
-            [f"{count:,}: {name}", *map(tables.number, (hour.cpu_s, hour.api_cpu_s, hour.mib_h))]
-            for name, hour in hours.items()
-        ]
+        for name, hour in load.hours(results, count).items():
+            numbers = map(tables.number, (hour.cpu_s, hour.api_cpu_s, hour.mib_h))
+            costs.append([f"{count:,}: {name}", *numbers])
         for operator in load.operators(results):
-            cadences = load.even_from(results, operator, count)
-            even.append([f"{count:,}: {operator}", *map(load.cadence, cadences)])
-    costs = tables.markdown(["N", "CPU-s", "CPU-s of the API server", "MiB-hours"], lines)
-    cadences_head = ["N: than", "less CPU with a pass every", "less memory with a pass every"]
+            cadences = map(load.cadence, load.even_from(results, operator, count))
+            even.append([f"{count:,}: {operator}", *cadences])
     return f"""\
 ## A pass now and then, or an operator that stays
 
 An hour in which nobody changes anything. Every 10 s is one process that stays; otherwise each pass is a process, and
-holds memory only while it runs. Where N is beyond the results above, the numbers are an estimate by a line.
+holds memory only while it runs. (The default CronJob starts the process of every 10 s anew each minute: add 60 starts.)
+An N that was not measured is an estimate by a line.
 
-{costs}
+{tables.markdown(["N", "CPU-s", "CPU-s of the API server", "MiB-hours"], costs)}
 An operator at rest uses hardly any CPU, and reacts at once. So an operator is the better choice if a change has to
-arrive within seconds, or if CPU counts more than memory. takara-sync needs less than the operator only if its passes
-are at least so far apart:
+arrive within seconds, or if CPU counts more than memory. A process for each pass needs less than the operator only if
+the passes are at least so far apart:
 
-{tables.markdown(cadences_head, even)}"""
+{tables.markdown(["N: than", "less CPU", "less memory"], even)}"""

@@ -26,18 +26,16 @@ _STYLE: Any = {
 }
 
 
-def draw(results: Results, folder: Path) -> list[str]:
-    """Write the plots into the folder; their file names."""
+def draw(results: Results, folder: Path) -> dict[str, str]:
+    """Write the plots into the folder; their titles by file name."""
     mpl.rcParams.update(_STYLE)
     largest = results.sizes[-1]
-    drawn = {
-        "performance-cold.svg": _cold(results, largest),
-        "performance-settled.svg": _settled(results, largest),
-        "performance-rest.svg": _rest(results, largest),
-    }
+    drawn = {"performance-cold.svg": _cold(results, largest), "performance-settled.svg": _settled(results, largest)}
+    if load.is_known(results):
+        drawn["performance-rest.svg"] = _rest(results, largest)
     for name, figure in drawn.items():
         figure.savefig(folder / name, metadata={"Date": None})
-    return list(drawn)
+    return {name: figure.get_suptitle() for name, figure in drawn.items()}
 
 
 def _cold(results: Results, count: int) -> Figure:
@@ -60,11 +58,7 @@ def _settled(results: Results, count: int) -> Figure:
 
 
 def _rest(results: Results, count: int) -> Figure:
-    hours = {
-        f"{TAKARA_SYNC} every {load.cadence(seconds)}": load.of_takara_sync(results, count, seconds)
-        for seconds in load.CADENCES
-    }
-    hours |= {name: load.of_operator(results, name, count) for name in load.operators(results)}
+    hours = load.hours(results, count)
     panels = {
         "CPU seconds of the process": {name: hour.cpu_s for name, hour in hours.items()},
         "CPU seconds of the API server": {name: hour.api_cpu_s for name, hour in hours.items()},
@@ -98,4 +92,5 @@ def _draw_bars(axis: Any, label: str, bars: Bars) -> None:
     axis.set_title(label, loc="left", fontsize=9)
     axis.invert_yaxis()  # the first contestant is the topmost
     axis.margins(x=0.12)
+    axis.set_xlim(left=0)  # also if every bar is 0
     axis.xaxis.set_visible(False)
