@@ -25,7 +25,7 @@ import psutil
 from benchmarks import tables
 from benchmarks.cluster import Cluster
 from benchmarks.contestants import FLOOR, NAMES, TAKARA_SYNC, Contestant, contestants
-from benchmarks.measures import Effort, measure
+from benchmarks.course import Effort, measure
 from benchmarks.results import Results
 from tests.control_plane.build import HOW_TO_BUILD, assets
 

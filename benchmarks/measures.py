@@ -1,4 +1,4 @@
-"""What is measured of a contestant on a fresh cluster: each measure gives numbers by name.
+"""The measures: each gives numbers by name.
 
 Times end with _s (seconds), memory with _mib, rates with _per_h. `began` is when the process was started, so every time
 contains the start of the contestant.
@@ -6,21 +6,18 @@ contains the start of the contestant.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import random
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.cluster import SIZE, Cluster, by_verb, first_writes, seconds
-from benchmarks.contestants import FLOOR, INTERVAL, TAKARA_SYNC, Contestant, floor, looping
+from benchmarks.contestants import FLOOR, INTERVAL, Contestant
 from benchmarks.process import Resident, run
 from benchmarks.wire import Meter
 from tests.control_plane.waiting import wait_until
 from tests.server import Request, User
 
-ROLLOUT_INTERVAL = 5.0  # seconds
 _MAX_TRIES = 5
 _HOUR = 3600.0
 
@@ -35,117 +32,7 @@ class Measured:
     requests: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """runs: how often a measure is repeated. patience: no new run after so many seconds. rest: seconds at rest."""
-
-    runs: int
-    patience: float
-    rest: float
-
-    def repeated(self, most: int | None = None) -> Iterator[int]:
-        """The numbers of the runs, at least one."""
-        began = time.monotonic()
-        for number in range(self.runs if most is None else max(1, min(most, self.runs))):
-            if number and time.monotonic() - began > self.patience:
-                return
-            yield number
-
-
-def measure(cluster: Cluster, contestant: Contestant, effort: Effort, *, whole: bool) -> Iterator[Measured]:
-    """All measures of a contestant on a cluster in which nothing was done yet; only the cold one unless `whole`."""
-    if not cluster.count:
-        yield from _starts(cluster, contestant, effort)
-    elif contestant.name == FLOOR:
-        yield _cold_once(cluster, contestant)
-    elif contestant.name == TAKARA_SYNC:
-        yield from _takara_sync(cluster, contestant, effort, whole=whole)
-    else:
-        yield from _operator(cluster, contestant, effort, whole=whole)
-
-
-# ------------------------------------------------------------------ the order of the measures
-
-
-def _starts(cluster: Cluster, contestant: Contestant, effort: Effort) -> Iterator[Measured]:
-    """Starts on an empty cluster."""
-    for _ in effort.repeated():
-        if contestant.resident:
-            yield _restart(cluster, contestant, "start")
-        for name, command in _start_commands(contestant).items():
-            yield _once(cluster, name, contestant.name, command)
-
-
-def _start_commands(contestant: Contestant) -> dict[str, tuple[str, ...]]:
-    """The floor is the import of the two largest dependencies of takara-sync."""
-    if contestant.name == FLOOR:
-        return {"start": (sys.executable, "-c", "import kubernetes, pydantic_settings")}
-    if contestant.name == TAKARA_SYNC:
-        return {"start": contestant.once} | {option: (contestant.once[0], option) for option in ("--version", "--help")}
-    return {}
-
-
-def _takara_sync(cluster: Cluster, contestant: Contestant, effort: Effort, *, whole: bool) -> Iterator[Measured]:
-    cold = _cold_once(cluster, contestant)
-    yield cold
-    if not whole:
-        return
-    user = cluster.user()
-    with Resident(looping(ROLLOUT_INTERVAL), user.kubeconfig) as process:
-        yield _rollout(cluster, contestant, process, user, cold)
-    _until_nothing_to_write(cluster, contestant)
-    for _ in effort.repeated():
-        yield _once(cluster, "settled", FLOOR, floor("lists"))
-        yield _once(cluster, "settled", TAKARA_SYNC, contestant.once)
-    with Meter(cluster.url) as meter:
-        run(contestant.once, meter.kubeconfig(cluster.user()))
-        yield Measured(TAKARA_SYNC, "bytes", {"received_bytes": meter.received})
-    for number in effort.repeated(cluster.count // 2):
-        cluster.scale(number, 0)
-        yield _once(cluster, "drifted", TAKARA_SYNC, contestant.once)
-        cluster.observe(number)
-        _until_nothing_to_write(cluster, contestant)
-    yield _nobody(cluster, effort.rest / 4)
-    yield from _resident(cluster, contestant, effort)
-
-
-def _operator(cluster: Cluster, contestant: Contestant, effort: Effort, *, whole: bool) -> Iterator[Measured]:
-    user = cluster.user()
-    api_before = cluster.api_cpu_s
-    with Resident(contestant.stays, user.kubeconfig) as process:
-        wait_until(lambda: _unwritten(cluster, user, process), within=_limit(cluster), every=1.0)
-        used = {"cpu_s": process.cpu_s, "peak_mib": process.peak_mib, "api_cpu_s": cluster.api_cpu_s - api_before}
-        cold = _cold(cluster, contestant, user, process.began, used)
-        yield cold
-        if whole:
-            yield _rollout(cluster, contestant, process, user)
-    if whole:
-        for _ in effort.repeated():
-            yield _restart(cluster, contestant, "settled")
-        yield from _resident(cluster, contestant, effort)
-
-
-def _resident(cluster: Cluster, contestant: Contestant, effort: Effort) -> Iterator[Measured]:
-    """What takes a process that stays: rest, and the reaction to changes."""
-    user = cluster.user()
-    with Meter(cluster.url) as meter, Resident(contestant.stays, meter.kubeconfig(user)) as process:
-        process.busy_s(_limit(cluster))
-        if contestant.resident:
-            yield Measured(contestant.name, "bytes", {"received_bytes": meter.received})
-        yield _rest(cluster, contestant, effort.rest, process, user, meter)
-        half = cluster.count // 2
-        for number in effort.repeated(half):
-            if contestant.resident:
-                yield _reaction(cluster, contestant, "drifted", number, user)
-            else:
-                time.sleep(random.uniform(0, INTERVAL))  # noqa: S311 - an edit meets the loop at any moment
-            yield _reaction(cluster, contestant, "edited", half + number, user)
-
-
-# ------------------------------------------------------------------ the measures
-
-
-def _once(cluster: Cluster, measure: str, name: str, command: tuple[str, ...]) -> Measured:
+def once(cluster: Cluster, measure: str, name: str, command: tuple[str, ...]) -> Measured:
     """A command from its start to its end."""
     user = cluster.user()
     api_before = cluster.api_cpu_s
@@ -157,15 +44,15 @@ def _once(cluster: Cluster, measure: str, name: str, command: tuple[str, ...]) -
     return Measured(name, measure, values | {"api_cpu_s": cluster.api_cpu_s - api_before}, by_verb(sent))
 
 
-def _cold_once(cluster: Cluster, contestant: Contestant) -> Measured:
+def cold_once(cluster: Cluster, contestant: Contestant) -> Measured:
     user = cluster.user()
     api_before = cluster.api_cpu_s
     ended = run(contestant.once, user.kubeconfig)
     used = {"wall_s": ended.wall_s, "cpu_s": ended.cpu_s, "peak_mib": ended.peak_mib}
-    return _cold(cluster, contestant, user, ended.began, used | {"api_cpu_s": cluster.api_cpu_s - api_before})
+    return cold(cluster, contestant, user, ended.began, used | {"api_cpu_s": cluster.api_cpu_s - api_before})
 
 
-def _cold(cluster: Cluster, contestant: Contestant, user: User, began: float, used: dict[str, float]) -> Measured:
+def cold(cluster: Cluster, contestant: Contestant, user: User, began: float, used: dict[str, float]) -> Measured:
     """Checks that everything is there. deployments_s, statuses_s: until the last first write was answered."""
     sent = cluster.requests(user)
     sizes = [one["spec"]["replicas"] for one in cluster.deployments()]
@@ -182,15 +69,17 @@ def _cold(cluster: Cluster, contestant: Contestant, user: User, began: float, us
     return Measured(contestant.name, "cold", values, by_verb(sent))
 
 
-def _rollout(
+def rollout(
     cluster: Cluster, contestant: Contestant, process: Resident, user: User, before: Measured | None = None
 ) -> Measured:
     """The pods come up; until every status says so. requests: all since the start, and those of `before`."""
     cpu_before, api_before, began = process.cpu_s, cluster.api_cpu_s, time.monotonic()
     cluster.bring_up()
     brought_up = time.monotonic() - began
-    wait_until(lambda: _unready(cluster, process), within=_limit(cluster), every=1.0)
+    with contextlib.suppress(TimeoutError):
+        wait_until(lambda: str(_unready(cluster, process) or ""), within=limit(cluster), every=1.0)
     values = {
+        "never_right": len(_unready(cluster, process)),
         "pods_s": brought_up,
         "wall_s": time.monotonic() - began,
         "cpu_s": process.cpu_s - cpu_before,
@@ -203,17 +92,17 @@ def _rollout(
     return Measured(contestant.name, "rollout", values, requests)
 
 
-def _restart(cluster: Cluster, contestant: Contestant, measure: str) -> Measured:
+def restart(cluster: Cluster, contestant: Contestant, measure: str) -> Measured:
     """An operator from its start until it has nothing left to do."""
     user = cluster.user()
     api_before = cluster.api_cpu_s
     with Resident(contestant.stays, user.kubeconfig) as process:
-        values = {"wall_s": process.busy_s(_limit(cluster))}
+        values = {"wall_s": process.busy_s(limit(cluster))}
         values |= {"cpu_s": process.cpu_s, "peak_mib": process.peak_mib, "api_cpu_s": cluster.api_cpu_s - api_before}
     return Measured(contestant.name, measure, values, by_verb(cluster.requests(user)))
 
 
-def _rest(
+def rest(
     cluster: Cluster, contestant: Contestant, duration: float, process: Resident, user: User, meter: Meter
 ) -> Measured:
     sent, received = len(cluster.requests(user)), meter.received
@@ -231,7 +120,7 @@ def _rest(
     return Measured(contestant.name, "rest", values)
 
 
-def _nobody(cluster: Cluster, duration: float) -> Measured:
+def nobody(cluster: Cluster, duration: float) -> Measured:
     """The API server with no contestant at all."""
     before, began = cluster.api_cpu_s, time.monotonic()
     time.sleep(duration)
@@ -239,7 +128,7 @@ def _nobody(cluster: Cluster, duration: float) -> Measured:
     return Measured(FLOOR, "rest", {"api_cpu_s_per_h": used * _HOUR / (time.monotonic() - began)})
 
 
-def _reaction(cluster: Cluster, contestant: Contestant, what: str, index: int, user: User) -> Measured:
+def reaction(cluster: Cluster, contestant: Contestant, what: str, index: int, user: User) -> Measured:
     """The seconds from the change of a user to the answer to the contestant's write."""
     known = len(cluster.requests(user))
     began = time.time()
@@ -251,7 +140,7 @@ def _reaction(cluster: Cluster, contestant: Contestant, what: str, index: int, u
     def written() -> list[Request]:
         return [one for one in cluster.requests(user)[known:] if one.writes and one.resource == "deployments"]
 
-    wait_until(lambda: "" if written() else f"no write after {what}", within=INTERVAL + _limit(cluster), every=0.02)
+    wait_until(lambda: "" if written() else f"no write after {what}", within=INTERVAL + limit(cluster), every=0.02)
     cluster.observe(index)
     return Measured(contestant.name, what, {"reaction_s": seconds(written()[0].answered) - began})
 
@@ -259,22 +148,21 @@ def _reaction(cluster: Cluster, contestant: Contestant, what: str, index: int, u
 # ------------------------------------------------------------------ whether it is done
 
 
-def _limit(cluster: Cluster) -> float:
+def limit(cluster: Cluster) -> float:
     """The seconds after which a contestant has failed."""
-    return 60 + 0.3 * cluster.count
+    return 60 + 0.1 * cluster.count
 
 
-def _unwritten(cluster: Cluster, user: User, process: Resident) -> str:
+def unwritten(cluster: Cluster, user: User, process: Resident) -> str:
     process.check()
     sent = cluster.requests(user)
     counts = len(first_writes(sent, "deployments")), len(first_writes(sent, "takaras", "status"))
     return "" if min(counts) >= cluster.count else f"{counts} of {cluster.count} Deployments and statuses written"
 
 
-def _unready(cluster: Cluster, process: Resident) -> str:
+def _unready(cluster: Cluster, process: Resident) -> list[str]:
     process.check()
-    unready = [one["metadata"]["name"] for one in cluster.takaras() if not _is_ready(one)]
-    return f"{len(unready)} statuses are not right, {unready[:3]}" if unready else ""
+    return [one["metadata"]["name"] for one in cluster.takaras() if not _is_ready(one)]
 
 
 def _is_ready(takara: dict[str, object]) -> bool:
@@ -287,7 +175,7 @@ def _is_ready(takara: dict[str, object]) -> bool:
     return seen and counts == (SIZE, SIZE) and conditions.get("Ready") == "True"
 
 
-def _until_nothing_to_write(cluster: Cluster, contestant: Contestant) -> None:
+def until_nothing_to_write(cluster: Cluster, contestant: Contestant) -> None:
     for _ in range(_MAX_TRIES):
         user = cluster.user()
         run(contestant.once, user.kubeconfig)

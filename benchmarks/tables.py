@@ -37,6 +37,7 @@ ROWS = (
     Row("pods come up: requests from cold until every status is right", "rollout", "requests", ""),
     Row("pods come up: of these, status writes by PATCH", "rollout", "patch takaras/status", ""),
     Row("pods come up: of these, status writes by PUT", "rollout", "update takaras/status", ""),
+    Row("pods come up: statuses that did not become right", "rollout", "never_right", ""),
     Row("pods come up: CPU", "rollout", "cpu_s"),
     Row("a settled Takara in a list", "rollout", "takara_bytes", "bytes"),
     Row("settled: a pass; operators: a restart", "settled", "wall_s", floor=("settled", "wall_s")),

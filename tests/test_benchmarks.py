@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchmarks.__main__ import main
 from benchmarks.cluster import Cluster
 from benchmarks.contestants import FLOOR, Contestant, floor, takara_sync
-from benchmarks.measures import Effort, measure
+from benchmarks.course import Effort, measure
 
 if TYPE_CHECKING:
     from pathlib import Path
