@@ -39,8 +39,13 @@ class Hour:
 
 
 def fitted(medians: dict[int, float]) -> Line:
-    """The line through the medians. Raises StatisticsError if there are less than two."""
+    """The line through the medians, flat where it would fall: no cost falls with N, so that is noise.
+
+    Raises StatisticsError if there are less than two.
+    """
     slope, base = statistics.linear_regression(list(medians), list(medians.values()))
+    if slope < 0:
+        return Line(statistics.mean(medians.values()), 0.0, medians)
     return Line(base, slope, medians)
 
 
