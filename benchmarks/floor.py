@@ -99,8 +99,8 @@ def lists(url: str, authority: str, headers: dict[str, str]) -> float:
 
 
 def _continue_token(page: bytes) -> str:
-    """The continue token, which a server writes before the items; "" on the last page."""
-    found = page[:2000].partition(b'"continue":"')[2]
+    """The continue token, before the items or, of a custom resource, after them; "" on the last page."""
+    found = (page[:2000] + page[-2000:]).partition(b'"continue":"')[2]
     return found.partition(b'"')[0].decode()
 
 
