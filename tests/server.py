@@ -61,7 +61,11 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as the server's audit log tells it. Parts that the path does not name are ""."""
+    """One request as the server's audit log tells it. Parts that the path does not name are "".
+
+    received, answered: RFC 3339 in UTC with microseconds, "" where the server does not say. An open watch is
+    answered when it started.
+    """
 
     verb: str
     uri: str
@@ -72,6 +76,8 @@ class Request:
     namespace: str = ""
     name: str = ""
     dry_run: bool = False
+    received: str = ""
+    answered: str = ""
 
     @property
     def method(self) -> str:
