@@ -17,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from benchmarks.tables import markdown
+from tests.support.certificates import Certificates
 from tests.wire.cells import FAULTS, Cell, cells, run
-from tests.wire.certificates import Certificates
 from tests.wire.command import Command
 from tests.wire.holds import problems
 
@@ -44,9 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(worst: dict[str, Seconds], wrong: list[str], how_many: int, limit: float) -> int:
-    sys.stdout.write("  process    the pass   worst overshoot with\n")
-    for fault, (process, in_pass) in sorted(worst.items(), key=lambda item: item[1], reverse=True):
-        sys.stdout.write(f"{process:+7.2f} s  {in_pass:+7.2f} s   {fault}\n")
+    ranked = sorted(worst.items(), key=lambda item: item[1], reverse=True)
+    lines = [[fault, f"{process:+.2f} s", f"{in_pass:+.2f} s"] for fault, (process, in_pass) in ranked]
+    sys.stdout.write(markdown(["worst overshoot with", "process", "the pass"], lines))
     sys.stdout.writelines(f"{what}\n" for what in wrong)
     over = sum(process > limit for process, _ in worst.values())
     sys.stdout.write(f"{how_many} cells, pass deadline {PASS_TIMEOUT:g} s: {over} faults beyond {limit:+g} s\n")

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from pydantic.fields import FieldInfo
 
 from takara_sync.cli.check import CheckDocument
-from takara_sync.cli.options import default_text, metavar_of
+from takara_sync.cli.options import about, default_text, metavar_of
 from takara_sync.cli.plan import PlanDocument
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
@@ -42,24 +41,19 @@ def options() -> str:
     """docs/options.md."""
     groups: dict[str, list[str]] = {}
     for name, field in Settings.model_fields.items():
-        groups.setdefault(_extra(field)["group"], []).append(_row(name, field))
+        groups.setdefault(about(field)["group"], []).append(_row(name, field))
     header = "| flag | variable | used by | meaning |\n|---|---|---|---|"
     parts = [f"## {group}\n\n{header}\n" + "\n".join(rows) + "\n" for group, rows in groups.items()]
     return "\n".join([HEAD, *parts])
 
 
 def _row(name: str, field: FieldInfo) -> str:
-    extra = _extra(field)
+    extra = about(field)
     short = f"`{extra['short']}`, " if extra["short"] else ""
     value = "" if field.annotation is bool else f" {metavar_of(field)}"
     text = f"{field.description}{default_text(field)}".replace("|", "\\|")
     flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|")
     return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"
-
-
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    assert isinstance(field.json_schema_extra, dict)
-    return field.json_schema_extra
 
 
 def schema(kind: type, title: str) -> str:

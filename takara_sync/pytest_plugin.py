@@ -67,12 +67,12 @@ class TakaraCluster:
 
     def settle(self) -> None:
         """Run the controllers until nothing changes: pods start, garbage is collected."""
-        self.simulator.settle()
+        self.simulator.controllers.settle()
 
     def _call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> dict[str, Any]:
         from takara_sync.simulator import Request  # noqa: PLC0415 - not before it is used
 
-        answer = self.simulator.handle(Request.of(method, path, body, content_type=content_type, user="test"))
+        answer = self.simulator.store.handle(Request.of(method, path, body, content_type=content_type, user="test"))
         assert answer.status < 300, f"{method} {path}: {answer.body.decode()}"  # noqa: PLR2004 - not a success
         found: dict[str, Any] = answer.json()
         return found

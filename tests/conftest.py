@@ -6,16 +6,14 @@ import contextlib
 import logging
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.control_plane.build import HOW_TO_BUILD, IncompleteAssetsError, assets
 from tests.control_plane.server import ControlPlane
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytest_plugins = ["tests.trials"]
 

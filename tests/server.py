@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 # The audit log tells the verb, not the method; the verbs of non-resource paths are methods already.
 _METHODS = {
@@ -63,7 +61,11 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as the server's audit log tells it. Parts that the path does not name are ""."""
+    """One request as the server's audit log tells it. Parts that the path does not name are "".
+
+    received, answered: RFC 3339 in UTC with microseconds, "" where the server does not say. An open watch is
+    answered when it started.
+    """
 
     verb: str
     uri: str
@@ -74,6 +76,8 @@ class Request:
     namespace: str = ""
     name: str = ""
     dry_run: bool = False
+    received: str = ""
+    answered: str = ""
 
     @property
     def method(self) -> str:

@@ -8,12 +8,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.server import Request, Server
 from tests.support.command import run
-
-if TYPE_CHECKING:
-    from tests.server import Request, Server
 
 COMMAND = str(Path(sys.executable).with_name("takara-sync"))
 

@@ -1,21 +1,18 @@
 """Tests that try many things drawn from a seed: how many, from which seed, and what they counted.
 
-A short form with a seed of its own runs every time; `--long` is the run of hours, from a new seed unless `--seed` gives
-one. What a test counts is summed up by name over the whole run and printed at its end.
+A short form with a seed of its own runs every time; `--long` takes minutes for a folder, from a new seed unless
+`--seed` gives one. What a test counts is summed up by name over the whole run and printed at its end.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_LONG_SECONDS = 4 * 3600  # that one test may take then
+_LONG_SECONDS = 3600  # that one test may take then
 _SHORT_SEED = 7
 _COUNTED = "counted"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.server import Server
 from tests.support.takaras import takara as takara  # noqa: PLC0414 - the tests of a world need both
-
-if TYPE_CHECKING:
-    from tests.server import Server
 
 Json = dict[str, Any]
 
@@ -28,6 +26,12 @@ class World:
         answer = self.server.call(method, path, body, **options)
         assert answer.status == code if code else answer.status < 300, f"{method} {path}: {answer.body}"
         return answer.body
+
+    def items(self, version: str, plural: str) -> list[Json]:
+        """All objects of a kind: `apps/v1`, `deployments`."""
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        found: list[Json] = self.call("GET", f"{root}/namespaces/{self.namespace}/{plural}")["items"]
+        return found
 
     # -------------------------------------------------------------- Takaras
 

@@ -36,14 +36,14 @@ RIGHTS = (
     Right("get", GROUP, PLURAL),
     Right("list", GROUP, PLURAL),
     Right("patch", GROUP, PLURAL, "status"),
-    Right("update", GROUP, PLURAL, "finalizers"),  # blockOwnerDeletion, where clusters enforce it
+    Right("update", GROUP, PLURAL, "finalizers"),  # for blockOwnerDeletion, if the cluster enforces it
     Right("get", "apps", "deployments"),
     Right("list", "apps", "deployments"),
     Right("create", "apps", "deployments"),
     Right("patch", "apps", "deployments"),
     Right("list", "", "pods"),
 )
-"""Exactly what a pass needs; k8s/base grants these and no more."""
+"""The rights that a pass needs; k8s/base grants these and no more."""
 
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
@@ -70,16 +70,8 @@ class CheckDocument(Struct, frozen=True):
 # ------------------------------------------------------------------ the command
 
 
-class _Version(Struct, rename="camel"):
-    git_version: str = ""
-
-
-class _Review(Struct):
-    status: dict[str, Any]
-
-
 def run(settings: Settings, stop: Stop) -> Exit:
-    """Print the checks; 1 where something is missing, 3 where the server cannot be asked.
+    """Print the checks; 1 if something is missing, 3 if the server cannot be read.
 
     Raises:
         ConfigurationError: there are no usable credentials.
@@ -91,7 +83,7 @@ def run(settings: Settings, stop: Stop) -> Exit:
         version, checks = _checks(api, deadline, settings)
     except PassStopped as stopped:
         error = stopped
-        log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
+        log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
     document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
     show(document, settings.output, _lines(document, api.source), error)
@@ -99,14 +91,14 @@ def run(settings: Settings, stop: Stop) -> Exit:
 
 
 def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
-    """The server's version and every check. Raises PassStopped where the server cannot be asked."""
+    """The server's version and every check. Raises PassStopped if the server cannot be read."""
     hint = "Is the API server up, and is its address in the kubeconfig right?"
-    asked = [(right, place) for place in settings.namespace or ("",) for right in RIGHTS]
+    rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
     try:
-        version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=_Version).git_version
+        version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            rights = pool.map(lambda each: _right(api, deadline, *each), asked)
-            return version, (_served(api, deadline), *rights)
+            checks = pool.map(lambda each: _right(api, deadline, *each), rights)
+            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -130,13 +122,12 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
         "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}},
     }
     request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
-    review = msgspec.json.decode(api.send(request, deadline), type=_Review)
-    resource = f"{right.resource}/{right.subresource}".rstrip("/")
-    qualified = f"{resource}.{right.group}".rstrip(".")
-    what = f"may {right.verb} {qualified} in {f'namespace {namespace}' if namespace else 'all namespaces'}"
-    if review.status.get("allowed") is True:
-        return CheckedDocument(what, ok=True)
-    return CheckedDocument(what, ok=False, detail="not allowed; bind the Role or ClusterRole of k8s/base")
+    review = msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
+    resource = "/".join(filter(None, (right.resource, right.subresource)))
+    where = f"namespace {namespace}" if namespace else "all namespaces"
+    what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
+    allowed = review["status"]["allowed"]
+    return CheckedDocument(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""From settings to a cluster and a policy: what every command that speaks to a cluster needs."""
+"""Makes the connection, the cluster and the policy from the settings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from takara_sync.plan import Policy
 
 
 def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
-    """A connection. before: the context of an earlier one, to be used again while the kubeconfig has it.
+    """A connection. before: the context of an earlier one; it is used again if the kubeconfig still has it.
 
     Raises:
-        ConfigurationError: there are no usable credentials.
-        CutShort: somebody asked for the end while a credential plugin was at work, or it took too long.
+        ConfigurationError: there are no usable credentials, or an exec plugin took too long.
+        CutShort: a signal stopped the process while an exec plugin was running.
     """
-    import kubernetes.client  # noqa: F401, PLC0415 - else its loading would pass for a plugin that waits
+    import kubernetes.client  # noqa: F401, PLC0415 - the time of its import must not count as time of an exec plugin
 
     return Api.connect(
         settings.kubeconfig,

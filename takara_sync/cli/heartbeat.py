@@ -1,7 +1,7 @@
-"""A dead-man's switch: a server elsewhere hears that a pass began, and how it ended.
+"""A dead-man's switch: reports the start and the end of each pass to a URL.
 
-A heartbeat changes no pass: it is sent from a thread of its own, a pass waits for it for a second at most, and its
-failure is one WARNING that does not show the URL, which is a secret.
+The heartbeat never changes a pass: its own thread sends it, a pass waits for it for at most one second, and a failure
+is one WARNING without the URL, because the URL is a secret.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from takara_sync.report import Exit
 
 log = logging.getLogger("takara_sync")
 
-WAIT = 1.0  # seconds, the most that a pass or the end of the process is delayed
-_SECONDS = 3.0  # of one try
-_TRIES = 2
-_QUEUED = 2  # calls that wait for one in hand: the start and the end of a pass
+WAIT = 1.0  # seconds: the maximum delay of a pass or of the end of the process
+_SECONDS = 3.0  # timeout of a call
+_QUEUED = 2  # calls that wait for a running one: the start and the end of a pass
 
 
 class Heartbeat:
@@ -31,21 +30,21 @@ class Heartbeat:
             threading.Thread(target=self._work, name="heartbeat", daemon=True).start()
 
     def start(self) -> None:
-        """Say that a pass begins; does not wait."""
+        """Report that a pass begins; does not wait."""
         self._call("start", "")
 
     def end(self, code: Exit, summary: str) -> None:
-        """Say how the pass ended, with `summary` as the body; waits until that is sent, but no longer than WAIT."""
+        """Report the end of the pass, with `summary` as the body. Waits for the response, at most WAIT seconds."""
         sent = self._call("" if code == Exit.OK else "fail", summary)
         if not sent.wait(WAIT):
-            log.warning("the heartbeat was not answered within %g s; the pass goes on without it", WAIT)
+            log.warning("the heartbeat was not answered within %g s; takara-sync continues", WAIT)
 
     def _call(self, suffix: str, body: str) -> threading.Event:
         sent = threading.Event()
         if self._url and not self._calls.full():
             self._calls.put((_with_suffix(self._url, suffix), body, sent))
         else:
-            sent.set()  # a call behind two that are not answered would come too late to say anything
+            sent.set()  # two calls wait already, so this one would be sent too late
         return sent
 
     def _work(self) -> None:
@@ -57,21 +56,14 @@ class Heartbeat:
 
 def _with_suffix(url: str, suffix: str) -> str:
     parts = urlsplit(url)
-    path = f"{parts.path.rstrip('/')}/{suffix}" if suffix else parts.path
-    return urlunsplit(parts._replace(path=path))
+    return parts._replace(path=f"{parts.path.rstrip('/')}/{suffix}" if suffix else parts.path).geturl()
 
 
 def _post(url: str, body: str) -> None:
-    import requests  # noqa: PLC0415 - only where there is a heartbeat
+    import requests  # noqa: PLC0415 - only if there is a heartbeat
 
-    problem = ""
-    for _ in range(_TRIES):
-        try:
-            answer = requests.post(url, data=body.encode(), timeout=_SECONDS, allow_redirects=False)
-        except requests.RequestException as error:
-            problem = type(error).__name__  # its text has the URL
-        else:
-            if answer.ok and not answer.is_redirect:
-                return
-            problem = f"answered {answer.status_code}"
-    log.warning("the heartbeat was not delivered: %s", problem)
+    try:
+        requests.post(url, data=body.encode(), timeout=_SECONDS).raise_for_status()
+    except requests.RequestException as error:  # its text contains the URL
+        problem = type(error).__name__ if error.response is None else f"status {error.response.status_code}"
+        log.warning("the heartbeat was not delivered: %s", problem)

@@ -5,15 +5,19 @@ Signals are handled before anything else of takara-sync is imported: Ctrl-C duri
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command as this process and give its exit code."""
+    """Run the command as this process and return its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from takara_sync.cli.output import prepare_streams  # noqa: PLC0415 - see above
     from takara_sync.cli.stop import Stop  # noqa: PLC0415 - see above
 
     prepare_streams()
@@ -24,4 +28,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return run(sys.argv[1:] if argv is None else argv, stop)
     finally:
-        stop.finish()  # the interpreter's end would reset the handlers, and a signal kill what is done
+        stop.finish()  # the interpreter resets the handlers when it ends; a signal would then kill a finished process
+
+
+def prepare_streams() -> None:
+    """Prepare the standard streams so that no write fails because of its text.
+
+    A closed stream becomes /dev/null, because the next file that opens would otherwise get its number. A character that
+    the encoding of stdout or stderr lacks is escaped as in JSON and YAML: `\\u00fc`.
+    """
+    codecs.register_error("escape", _escape)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the process ends
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="escape")
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError), "stdout and stderr only encode"
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end

@@ -1,19 +1,18 @@
 """`takara-sync manifests`: the objects of k8s/, for `kubectl apply --server-side -f -`.
 
-It reads the files that the kustomizations name as resources, and does by its options what their patches and components
-do. A test compares the result with that of `kubectl kustomize`.
+It builds the kustomizations of k8s/ with the packages for YAML and JSON patches, and then sets what the options say. A
+test compares the result with that of `kubectl kustomize`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any
 
+import jsonpatch
 import yaml
 
-from takara_sync.cli.output import write
+from takara_sync.cli.render import write
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.report import Exit
@@ -22,10 +21,9 @@ Json = dict[str, Any]
 
 _HOME = files("takara_sync") / "k8s"
 _CLUSTER_WIDE = (("ClusterRole", "takara-sync"), ("ClusterRoleBinding", "takara-sync"))
-_ONCE_SECONDS = 170  # k8s/once: the deadline of a pass, and 120 s for scheduling and the image
 
 
-def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - it is over before anybody could ask for the end
+def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - no step of it waits
     """Print the manifests as YAML."""
     write(yaml.safe_dump_all(manifests(settings), sort_keys=False, width=120))
     return Exit.OK
@@ -33,35 +31,53 @@ def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - it is over be
 
 def manifests(settings: Settings) -> list[Json]:
     """The Takara API, the base and the workload, in the order in which they can be applied."""
-    workload = "loop" if settings.mode == "loop" else "cronjob"
-    home, objects = settings.install_namespace, [*_read(_HOME / "crd"), *_read(_HOME / workload)]
-    objects = [_placed(each, home) for each in objects]
-    if home == "default" or home.startswith("kube-"):
-        objects = [each for each in objects if each["kind"] != "Namespace"]  # it is there, and the cluster's own
+    home, objects = settings.install_namespace, [*_built("crd"), *_built(settings.mode)]
+    if settings.allow_templates:
+        _patch(objects, "components/templates")
     if settings.watch_namespace:
-        objects = [each for each in objects if (each["kind"], each["metadata"]["name"]) not in _CLUSTER_WIDE]
-        objects += [role for namespace in settings.watch_namespace for role in _roles(namespace, home)]
+        objects = [each for each in objects if _name(each) not in _CLUSTER_WIDE]
+    if home == "default" or home.startswith("kube-"):
+        objects = [each for each in objects if each["kind"] != "Namespace"]  # it exists in every cluster
     for each in objects:
-        if (each["kind"], each["metadata"]["name"]) == ("ValidatingAdmissionPolicy", "takara-sync"):
-            each["spec"]["variables"][0]["expression"] = "true" if settings.allow_templates else "false"
-        elif each["kind"] == "CronJob":
-            _set_job(each["spec"], settings)
-        elif each["kind"] == "Deployment":
-            _set_pod(each["spec"]["template"]["spec"], settings)
+        _place(each, home)
+        if each["kind"] in ("CronJob", "Deployment"):
+            _set_workload(each["spec"], settings)
+    for namespace in settings.watch_namespace:
+        for role in _read("components/namespaced/role.yaml"):
+            _place(role, home)
+            role["metadata"]["namespace"] = namespace
+            objects.append(role)
     return objects
 
 
-def _read(path: Traversable) -> Iterator[Json]:
-    """The objects of a file, or of the resources of a kustomization."""
-    if path.is_file():
-        yield from yaml.safe_load_all(path.read_text("utf-8"))
-    else:
-        for resource in yaml.safe_load((path / "kustomization.yaml").read_text("utf-8"))["resources"]:
-            yield from _read(path / resource)
+def _read(path: str) -> list[Json]:
+    return list(yaml.safe_load_all((_HOME / path).read_text("utf-8")))
 
 
-def _placed(one: Json, home: str) -> Json:
-    """The object in the install namespace."""
+def _built(folder: str) -> list[Json]:
+    """The objects that `kubectl kustomize` prints for a folder."""
+    objects: list[Json] = []
+    for resource in _read(f"{folder}/kustomization.yaml")[0]["resources"]:
+        path = f"{folder}/{resource}"
+        objects += _read(path) if path.endswith(".yaml") else _built(path)
+    _patch(objects, folder)
+    return objects
+
+
+def _patch(objects: list[Json], folder: str) -> None:
+    """Apply the JSON patches of a kustomization or component, each to its target."""
+    for patch in _read(f"{folder}/kustomization.yaml")[0].get("patches", ()):
+        for each in objects:
+            if _name(each) == (patch["target"]["kind"], patch["target"]["name"]):
+                jsonpatch.apply_patch(each, yaml.safe_load(patch["patch"]), in_place=True)
+
+
+def _name(one: Json) -> tuple[str, str]:
+    return one["kind"], one["metadata"]["name"]
+
+
+def _place(one: Json, home: str) -> None:
+    """Move an object to the install namespace."""
     metadata = one["metadata"]
     if one["kind"] == "Namespace" and metadata["name"] != home:
         # It may hold other things, so it goes without the label by which an uninstall finds what it deletes.
@@ -71,32 +87,13 @@ def _placed(one: Json, home: str) -> Json:
         metadata["namespace"] = home
     for subject in one.get("subjects", ()):
         subject["namespace"] = home
-    return one
 
 
-def _roles(namespace: str, home: str) -> Iterator[Json]:
-    """The Role in a watched namespace, and its binding to our ServiceAccount in the install namespace."""
-    for role in _read(_HOME / "components" / "namespaced" / "role.yaml"):
-        _placed(role, home)["metadata"]["namespace"] = namespace
-        yield role
-
-
-def _set_job(spec: Json, settings: Settings) -> None:
+def _set_workload(spec: Json, settings: Settings) -> None:
     if settings.schedule:
         spec["schedule"] = settings.schedule
-    if settings.mode == "once":
-        spec["jobTemplate"]["spec"]["activeDeadlineSeconds"] = _ONCE_SECONDS
-    _set_pod(spec["jobTemplate"]["spec"]["template"]["spec"], settings)
-
-
-def _set_pod(spec: Json, settings: Settings) -> None:
-    (container,) = spec["containers"]
+    job = spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec
+    (container,) = job["template"]["spec"]["containers"]
     container["image"] = settings.image
-    args = container["args"]
-    if settings.mode == "once":
-        args = ["once", *(arg for arg in args if not arg.startswith(("--interval=", "--duration=")))]
     if settings.watch_namespace:
-        args = [*args, f"--namespace={','.join(settings.watch_namespace)}"]
-    if settings.allow_templates:
-        args = [*args, "--allow-templates"]
-    container["args"] = args
+        container["args"].append(f"--namespace={','.join(settings.watch_namespace)}")

@@ -1,4 +1,4 @@
-"""From argv, the environment and a file to Settings; each mistake named with where it was made."""
+"""The command line and its help, made from the settings model; and the settings of a command line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pydantic.fields import FieldInfo
 
 from takara_sync import __version__
 from takara_sync.cli.settings import Settings
-from takara_sync.cli.sources import flag_of, source_of
+from takara_sync.cli.sources import Given, flag_of, given
 from takara_sync.errors import ConfigurationError
 from takara_sync.text import one_line
 
 COMMANDS = {
     "once": "one pass over every Takara",
-    "plan": "what a pass would do, and who made it necessary; writes nothing",
-    "check": "whether the server, the API and the rights are what a pass needs",
+    "plan": "what a pass would change, and which manager caused it; writes nothing",
+    "check": "the server, the API, and each right that a pass needs",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "shows all of it on an embedded cluster; needs nothing",
 }
@@ -34,21 +34,18 @@ exit codes: 0 converged, 1 a Takara failed or changes are pending, 2 usage,
 Takaras need a person, 70 a bug in takara-sync
 """
 
-
-_COMPLAINT_MAX = 400  # characters of a message of argparse; the hint comes behind it
 _VALUE_MAX = 200  # characters of a value in a message
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, whose messages become a ConfigurationError."""
+    """argparse, with a ConfigurationError instead of an exit."""
 
     def error(self, message: str) -> NoReturn:
-        shown = message if len(message) <= _COMPLAINT_MAX else f"{message[:_COMPLAINT_MAX]}..."
-        raise ConfigurationError(shown[:1].upper() + shown[1:])
+        raise ConfigurationError(message[:1].upper() + message[1:])
 
 
 def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
-    """The command line, made from the model."""
+    """The command line."""
     root = _Parser(
         prog,
         usage=f"{prog} [COMMAND] [OPTIONS]",
@@ -58,103 +55,103 @@ def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
     )
-    root.add_argument("--version", action="version", version=f"takara-sync {__version__}")
     lines = "; ".join(f"{name}: {what}" for name, what in COMMANDS.items())
-    root.add_argument("command", nargs="?", metavar="COMMAND", help=f"{lines}; none: the loop, with --interval")
+    text = f"{lines}; none: the loop, with --interval"
+    root.add_argument("command", nargs="?", metavar="COMMAND", help=text)
+    root.add_argument("--version", action="version", version=f"takara-sync {__version__}")
     groups: dict[str, Any] = {}
     for name, field in Settings.model_fields.items():
-        extra = _extra(field)
-        group = groups.setdefault(extra["group"], root.add_argument_group(extra["group"]))
-        _add(group, name, field, extra)
+        title = about(field)["group"]
+        if title not in groups:
+            groups[title] = root.add_argument_group(title)
+        _add(groups[title], name, field)
     return root
 
 
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    extra = field.json_schema_extra
-    assert isinstance(extra, dict)
-    return extra
+def about(field: FieldInfo) -> dict[str, Any]:
+    """The group, metavar, short flag and commands of an option."""
+    assert isinstance(field.json_schema_extra, dict)
+    return field.json_schema_extra
 
 
-def _add(group: Any, name: str, field: FieldInfo, extra: dict[str, Any]) -> None:
-    flags = [extra["short"], flag_of(name)] if extra["short"] else [flag_of(name)]
+def _add(group: Any, name: str, field: FieldInfo) -> None:
+    flags = [flag for flag in (about(field)["short"], flag_of(name)) if flag]
     text = f"{field.description}{default_text(field)}".replace("%", "%%")
     if field.annotation is bool:
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, help=text)
-    elif get_origin(field.annotation) is tuple:
-        group.add_argument(*flags, action="append", metavar=extra["metavar"], help=text)
     else:
-        group.add_argument(*flags, metavar=metavar_of(field), help=text)
+        action = "append" if get_origin(field.annotation) is tuple else "store"
+        group.add_argument(*flags, action=action, metavar=metavar_of(field), help=text)
 
 
 def metavar_of(field: FieldInfo) -> str:
     """What stands for the value in a help text: the choices, or a word."""
     kinds = (field.annotation, *get_args(field.annotation))
     choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), None)
-    return "{" + ",".join(choices) + "}" if choices else str(_extra(field)["metavar"])
+    return "{" + ",".join(choices) + "}" if choices else str(about(field)["metavar"])
 
 
 def default_text(field: FieldInfo) -> str:
-    """` (default: 10)`, or nothing where that says nothing."""
+    """` (default: 10)`; empty for a default that means nothing."""
     default = field.default
     if default is None or default is False or default == ():
         return ""
-    shown = (
-        ", ".join(default) if isinstance(default, tuple) else f"{default:g}" if isinstance(default, float) else default
-    )
-    return f" (default: {shown})"
+    shown = f"{default:g}" if isinstance(default, float) else default
+    return f" (default: {', '.join(shown) if isinstance(shown, tuple) else shown})"
 
 
-# ------------------------------------------------------------------ loading
+# ------------------------------------------------------------------ the settings of a command line
 
 
 def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]:
-    """The command and its settings; "" where there is nothing to do.
+    """The command and its settings; "" if there is neither a command nor an interval.
 
     Raises:
-        ConfigurationError: an unknown or unusable flag, variable, key or value, with its source.
+        ConfigurationError: an unknown flag, variable, key or value; the message names its source.
         SystemExit: --help, --version.
     """
     flags = vars(parser(prog).parse_intermixed_args(list(argv)))
-    command = flags.pop("command", None)
-    if command not in (None, *COMMANDS):
+    command = flags.pop("command", "")
+    if command and command not in COMMANDS:
         raise ConfigurationError(f"{command!r} is not a command; there are: {', '.join(COMMANDS)}")
+    # The demo needs nothing, so it reads neither variables nor a file.
+    sources = {} if command == "demo" else given(flags, Settings.model_fields)
+    values = {field: value for field, (value, _) in sources.items()}
     try:
-        # The demo needs nothing, so nothing in the environment may stop it.
-        settings = Settings.model_construct(**flags) if command == "demo" else Settings(**flags)
+        settings = Settings.model_construct(**flags) if command == "demo" else Settings(**values)
     except ValidationError as error:
-        raise ConfigurationError(_first(error, flags)) from error
+        raise ConfigurationError(_first(error, sources)) from error
     command = command or (LOOP if settings.interval else "")
     _must_be_used(flags, command)
     return command, settings
 
 
 def _must_be_used(flags: Iterable[str], command: str) -> None:
-    """A flag that the command does not use is a mistake; variables and the file serve several commands."""
+    """A flag that the command does not use is an error. Variables and the file may serve several commands."""
     for field in flags:
-        used_by = _extra(Settings.model_fields[field])["commands"]
+        used_by = about(Settings.model_fields[field])["commands"]
         if command and command not in used_by:
             raise ConfigurationError(f"{flag_of(field)} is not used by {command}; it belongs to: {', '.join(used_by)}")
 
 
-def _first(error: ValidationError, flags: Mapping[str, Any]) -> str:
+def _first(error: ValidationError, sources: Mapping[str, Given]) -> str:
     """The first mistake, with its source."""
     problem = error.errors(include_url=False)[0]
     text = one_line(problem["msg"].removeprefix("Value error, "))[:_VALUE_MAX]
     if not problem["loc"]:
         return text
     field = str(problem["loc"][0])
-    source = source_of(field, flags, Settings.model_fields)
-    secret = _extra(Settings.model_fields[field])["secret"]
-    return f"{source} cannot be {'used' if secret else _shown(problem['input'])}: {text}"
+    shown = "used" if about(Settings.model_fields[field])["secret"] else _shown(problem["input"])
+    return f"{sources[field].source} cannot be {shown}: {text}"
 
 
 def _shown(value: Any) -> str:
-    """A value as its author knows it; never one that may hold a secret, and no tree, which may be endless."""
+    """A value for a message; of a tree, which may be without an end, only its type."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ", ".join(value)
     if not isinstance(value, str | int | float | None):
         return f"a {type(value).__name__}"
     if "://" in str(value):
-        return "a text with a URL in it"  # where a line lacks its end, the URL of the next line is in its value
+        return "a text with a URL in it"  # if a quote is missing in the file, the value contains the next line
     text = repr(value)
     return text if len(text) <= _VALUE_MAX else f"{text[:_VALUE_MAX]}..."

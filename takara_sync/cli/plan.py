@@ -1,4 +1,4 @@
-"""`takara-sync plan`: what a pass would do, and who made it necessary."""
+"""`takara-sync plan`: what a pass would change, and which manager caused it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from takara_sync.change_limit import check_plan
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
@@ -41,9 +41,9 @@ _WORDS: dict[Action, tuple[str, str, str]] = {
     "failed": ("!", "red", "failed"),
     "keep": (" ", "", "unchanged"),
 }
-"""Mark and colour of a line, and how the last line counts them, in this order."""
-_NOT_DONE = ("create", "take over", "waiting", "failed")  # and an apply that changes a value
-_UNITS = (("d", 86400), ("h", 3600), ("m", 60))  # of an age, in seconds
+"""The mark and colour of a line, and the words of the last line, in this order."""
+_NOT_DONE = ("create", "take over", "waiting", "failed")
+"""With these actions a change is pending; an `apply` may change no value."""
 
 
 # ------------------------------------------------------------------ the form of -o json (docs/plan.schema.json)
@@ -52,8 +52,8 @@ _UNITS = (("d", 86400), ("h", 3600), ("m", 60))  # of an age, in seconds
 class PlannedDocument(Struct, frozen=True):
     """What a pass would do with one Takara.
 
-    `ages`: for each change, seconds since its holder last wrote, null where unknown. `rollout`: whether the pod
-    template changes. `server`: the server's answer to the dry run with --server, else empty.
+    `ages`: for each change, seconds since the last write of its manager, null if unknown. `rollout`: whether the pod
+    template changes. `server`: the response of the server to the dry run of --server, else empty.
     """
 
     namespace: str
@@ -79,7 +79,7 @@ class PlanDocument(Struct, frozen=True):
 
 
 def run(settings: Settings, stop: Stop) -> Exit:
-    """Print the plan; 1 where changes are pending, 6 where a Takara needs a person.
+    """Print the plan; 1 if changes are pending, 6 if a person has to act.
 
     Raises:
         ConfigurationError: there are no usable credentials.
@@ -87,62 +87,59 @@ def run(settings: Settings, stop: Stop) -> Exit:
     api = api_of(settings, stop)
     deadline = stop.watch(Deadline(settings.pass_timeout))
     policy = policy_of(settings)
-    plan, answers, error = Plan(()), dict[Key, str](), None
+    plan, responses, error = Plan(()), dict[Key, str](), None
     try:
         plan = plan_once(cluster_of(settings, api), policy, workers=settings.concurrency, seconds=deadline)
         if settings.server:
             trial = cluster_of(settings, api, server_dry_run=True)
-            answers = _answers(trial, plan, settings.concurrency, deadline)
+            responses = _responses(trial, plan, settings.concurrency, deadline)
         check_plan(plan, policy.max_changes)
     except PassStopped as stopped:
         error = stopped
-        log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error has no use for a traceback
-    takaras = _planned(plan, answers, utcnow())
-    code = _exit(takaras, error, settings)
+        log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+    takaras = _planned(plan, responses, utcnow())
+    code = Exit(error.exit_code) if error else _exit(takaras, settings.tolerate)
     document = PlanDocument("takara-sync/plan/v1", int(code), error_document(error), takaras)
     show(document, settings.output, _lines(document, every=settings.output == "wide"), error)
     return code
 
 
-def _exit(lines: Sequence[PlannedDocument], error: PassStopped | None, settings: Settings) -> Exit:
-    if error is not None:
-        return Exit(error.exit_code)
-    if any(line.action in _NOT_DONE or line.changes or line.server.startswith("refused") for line in lines):
+def _exit(takaras: Sequence[PlannedDocument], tolerated: Sequence[str]) -> Exit:
+    if any(each.action in _NOT_DONE or each.changes or each.server.startswith("refused") for each in takaras):
         return Exit.FAILED
-    needy = {line.action for line in lines} & {"blocked", "invalid"}
-    return Exit.BLOCKED if needy - set(settings.tolerate) else Exit.OK
+    need_a_person = {each.action for each in takaras} & {"blocked", "invalid"}
+    return Exit.BLOCKED if need_a_person - set(tolerated) else Exit.OK
 
 
-# ------------------------------------------------------------------ --server: what the API server says
+# ------------------------------------------------------------------ --server
 
 
-def _answers(trial: Cluster, plan: Plan, workers: int, deadline: Deadline) -> dict[Key, str]:
-    """The server's answer to a dry run of each pending create and apply; nothing is stored.
+def _responses(trial: Cluster, plan: Plan, workers: int, deadline: Deadline) -> dict[Key, str]:
+    """The response of the server to a dry run of each create and apply; it stores nothing.
 
-    For a take-over only the apply is sent: it does not depend on the managedFields, and a dry run cannot build on
-    another dry run.
+    Of a take-over only the apply is sent: the response does not depend on the managedFields.
     """
-    pending = [decision for decision in plan.decisions if isinstance(decision, Create | Apply)]
+
+    def response(decision: Create | Apply) -> str:
+        try:
+            if isinstance(decision, Create):
+                trial.create(decision.manifest, deadline)
+                return "accepted"
+            after = trial.apply(decision.deployment, decision.manifest, deadline)
+        except ObjectError as error:
+            return f"refused: {error.message}"
+        same = after.as_manifest()["spec"]["template"] == decision.deployment.as_manifest()["spec"]["template"]
+        return "accepted, no rollout" if same else "accepted, rollout"
+
+    writes = [decision for decision in plan.decisions if isinstance(decision, Create | Apply)]
     with ThreadPoolExecutor(workers, "takara-sync") as pool:
-        return dict(pool.map(lambda decision: (decision.takara.key, _answer(trial, decision, deadline)), pending))
-
-
-def _answer(trial: Cluster, decision: Create | Apply, deadline: Deadline) -> str:
-    try:
-        if isinstance(decision, Create):
-            trial.create(decision.manifest, deadline)
-            return "accepted"
-        after = trial.apply(decision.deployment, decision.manifest, deadline)
-    except ObjectError as error:
-        return f"refused: {error.message}"
-    same = after.as_manifest()["spec"]["template"] == decision.deployment.as_manifest()["spec"]["template"]
-    return "accepted, no rollout" if same else "accepted, rollout"
+        return dict(zip((decision.takara.key for decision in writes), pool.map(response, writes), strict=True))
 
 
 # ------------------------------------------------------------------ the document
 
 
-def _planned(plan: Plan, answers: dict[Key, str], now: datetime) -> tuple[PlannedDocument, ...]:
+def _planned(plan: Plan, responses: dict[Key, str], now: datetime) -> tuple[PlannedDocument, ...]:
     failed = dict(plan.unread) | {key: f"{type(bug).__name__}: {bug}" for key, bug in plan.broken.items()}
     planned = [PlannedDocument(key.namespace, key.name, "failed", why) for key, why in failed.items()]
     for decision in plan.decisions:
@@ -150,9 +147,8 @@ def _planned(plan: Plan, answers: dict[Key, str], now: datetime) -> tuple[Planne
         changes = decision.changes if isinstance(decision, Apply) else ()
         rollout = any(change.field.startswith("spec.template") for change in changes)
         ages = tuple(_age(change, now) for change in changes)
-        action, why = _described(decision)
-        server = answers.get(key, "")
-        planned.append(PlannedDocument(key.namespace, key.name, action, why, changes, ages, rollout, server))
+        server = responses.get(key, "")
+        planned.append(PlannedDocument(*key, *_described(decision), changes, ages, rollout, server))
     return tuple(sorted(planned, key=lambda each: (each.namespace, each.name)))
 
 
@@ -173,10 +169,9 @@ def _described(decision: Decision) -> tuple[Action, str]:
 
 
 def _age(change: Change, now: datetime) -> float | None:
-    """Seconds since the holder of the field last wrote; None where the server does not know."""
     try:
         return max(0.0, (now - datetime.fromisoformat(change.time)).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError):  # no time, or a time without a time zone
         return None
 
 
@@ -188,8 +183,8 @@ def _lines(document: PlanDocument, *, every: bool) -> Iterator[str]:
         if every or takara.action != "keep" or takara.why:
             mark, colour, _ = _WORDS[takara.action]
             yield f"{style(mark, colour)} {fitted(_headline(takara), indent=2)}".rstrip()
-            for change, age in zip(takara.changes, takara.ages, strict=True):
-                yield "    " + fitted(_with_age(change, age), indent=4)
+            for change in takara.changes:
+                yield "    " + fitted(describe(change), indent=4)
     if document.takaras or document.error is None:
         counts = Counter(takara.action for takara in document.takaras)
         counted = [f"{counts[each]} {word}" for each, (*_, word) in _WORDS.items() if counts[each] or each == "keep"]
@@ -201,11 +196,3 @@ def _headline(takara: PlannedDocument) -> str:
     parts = (takara.why, template, f"server: {takara.server}" if takara.server else "")
     tail = one_line(", ".join(filter(None, parts)))
     return f"{takara.namespace}/{takara.name}: {takara.action}{'  ' if tail else ''}{tail}"
-
-
-def _with_age(change: Change, age: float | None) -> str:
-    text = describe(structs.replace(change, time=""))
-    if age is None or not text.endswith(")"):
-        return text
-    unit, length = next((each for each in _UNITS if age >= each[1]), ("s", 1))
-    return f"{text[:-1]}, {int(age // length)}{unit} ago)"

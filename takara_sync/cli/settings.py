@@ -1,29 +1,33 @@
-"""Every option as one field of one model: flag, then variable, then file, then default.
+"""Every option is one field of one model.
 
-A field's flag is its name with dashes, its variable the name in capitals behind `TAKARA_SYNC_`, its key in the
-file is spelled as the flag.
+The field `max_size` is the flag `--max-size`, the variable `TAKARA_SYNC_MAX_SIZE` and the key `max-size` of the file.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, StringConstraints, model_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    Secret,
+    StringConstraints,
+    model_validator,
+)
 
 from takara_sync import __version__
-from takara_sync.cli.selectors import checked
-from takara_sync.cli.sources import values_of_file, variables_of
 from takara_sync.plan import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
 _CONNECTED = (*_DECIDING, "check")
 _INSTALL = ("manifests",)
-_LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years no lock can wait so long
+_LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -38,18 +42,25 @@ def _seconds(value: Any) -> Any:
 
 
 def _split(value: Any) -> Any:
-    """Lists repeat or take commas, with or without spaces."""
+    """`a, b` as a tuple, also as an element of a list."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        return value  # pydantic says what is wrong with it
+        return value  # pydantic rejects it
     parts = [part.strip() for text in texts for part in text.split(",")]
     if "" in parts or not parts:
         raise ValueError("an empty name in the list")
     return tuple(dict.fromkeys(parts))
 
 
+def _number(value: Any) -> Any:
+    """Rejects YAML's `yes`: pydantic would convert True to 1."""
+    if isinstance(value, bool):
+        raise ValueError("expected a number")  # noqa: TRY004 - pydantic reports ValueErrors
+    return value
+
+
 def _matching(pattern: str, expected: str) -> AfterValidator:
-    """Takes the texts that match; `expected` is what the message says."""
+    """Rejects a text that does not match. expected: for the message."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -57,23 +68,6 @@ def _matching(pattern: str, expected: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
-
-
-def _web(url: SecretStr) -> SecretStr:
-    try:
-        parts = urlsplit(url.get_secret_value())
-    except ValueError:  # whose text has a part of the URL
-        raise ValueError("expected an http or https URL") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("expected an http or https URL")
-    return url
-
-
-def _number(value: Any) -> Any:
-    """A number from the file, or the text of a flag. YAML's `yes` is not a number, though Python counts True as 1."""
-    if isinstance(value, bool):
-        raise ValueError("expected a number")  # noqa: TRY004 - pydantic reports ValueErrors
-    return value
 
 
 Number = Annotated[int, BeforeValidator(_number)]
@@ -88,7 +82,7 @@ Image = Annotated[
     Text,
     _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
 ]
-Schedule = Annotated[  # a time zone has no place in it: Kubernetes refuses TZ= as well
+Schedule = Annotated[  # without a time zone: Kubernetes also rejects TZ=
     Text,
     _matching(r"@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}", "five fields, such as '*/5 * * * *', or @hourly"),
 ]
@@ -104,14 +98,23 @@ def _option(
     commands: tuple[str, ...] = _DECIDING,
     secret: bool = False,
 ) -> Any:
-    extra: dict[str, Any] = {"group": group, "metavar": metavar, "short": short, "commands": list(commands)}
-    return Field(default, description=help_text, json_schema_extra=extra | {"secret": secret})
+    return Field(
+        default,
+        description=help_text,
+        json_schema_extra={
+            "group": group,
+            "metavar": metavar,
+            "short": short,
+            "commands": list(commands),
+            "secret": secret,
+        },
+    )
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """The options of takara-sync. Times are in seconds."""
 
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, validate_default=False)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     config: Text | None = _option(
         "Settings", "read options from this YAML file", None, "FILE", commands=(*_CONNECTED, *_INSTALL)
@@ -136,7 +139,7 @@ class Settings(BaseSettings):
     namespace: Namespaces = _option(
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
-    selector: Annotated[Text, AfterValidator(checked)] | None = _option(
+    selector: Text | None = _option(
         "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
     )
 
@@ -147,7 +150,7 @@ class Settings(BaseSettings):
     max_changes: Annotated[Number, Field(ge=0)] | None = _option(
         "Safety", "change no Deployment when a pass would change more than this; default: no limit", None, "N"
     )
-    allow_templates: bool = _option("Safety", "honour spec.template", False, commands=(*_DECIDING, *_INSTALL))
+    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_DECIDING, *_INSTALL))
     legacy_manager: Names = _option(
         "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
     )
@@ -191,23 +194,23 @@ class Settings(BaseSettings):
         commands=("once",),
     )
     interval: Seconds | None = _option(
-        "Passes", "a pass each time this long has gone by, until SIGTERM", None, "SECONDS", commands=("loop",)
+        "Passes", "run a pass each time this interval is over, until SIGTERM", None, "SECONDS", commands=("loop",)
     )
     duration: Seconds | None = _option(
         "Passes",
-        "end the loop after this long; start no pass that would run past it",
+        "end the loop after this time; start no pass that would exceed it",
         None,
         "SECONDS",
         commands=("loop",),
     )
 
     output: Literal["text", "wide", "json"] = _option(
-        "Output", "the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
+        "Output", "the form of the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
     )
     tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], BeforeValidator(_split)] = _option(
         "Output", "blocked, invalid: exit 0 although a person has to act", (), "WHAT"
     )
-    heartbeat_url: Annotated[SecretStr, AfterValidator(_web)] | None = _option(
+    heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
     )
     log_format: Literal["text", "json"] | None = _option(
@@ -219,30 +222,15 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
-        if "request_timeout" in self.model_fields_set and self.request_timeout > self.pass_timeout:
-            raise ValueError(
-                f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
-            )
-        if self.duration is not None and self.interval is None:
-            raise ValueError("duration needs an interval")
-        if self.duration is not None and self.interval is not None and self.duration < self.interval:
-            raise ValueError(f"duration ({self.duration:g} s) is shorter than interval ({self.interval:g} s)")
-        if self.schedule is not None and self.mode == "loop":
-            raise ValueError("schedule cannot be used with mode loop")
-        if self.wait is not None and self.dry_run:
-            raise ValueError("wait cannot be used with dry-run")
+        timeouts = f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
+        rules = (
+            ("request_timeout" in self.model_fields_set and self.request_timeout > self.pass_timeout, timeouts),
+            (self.duration and not self.interval, "duration needs an interval"),
+            (self.duration and self.interval and self.duration < self.interval, "duration is shorter than interval"),
+            (self.schedule and self.mode == "loop", "schedule cannot be used with mode loop"),
+            (self.wait and self.dry_run, "wait cannot be used with dry-run"),
+        )
+        for broken, message in rules:
+            if broken:
+                raise ValueError(message)
         return self
-
-    @classmethod
-    def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The flags, which come as arguments, then our variables, then the config file that either of them names.
-
-        The environment source of pydantic-settings ignores a misspelt variable; no .env file and no folder of secrets
-        is read.
-        """
-        variables = {field: os.environ[name] for field, name in variables_of(cls.model_fields).items()}
-        path = (variables | init_settings()).get("config")
-        file = values_of_file(path, cls.model_fields) if path else {}
-        return init_settings, InitSettingsSource(settings_cls, variables), InitSettingsSource(settings_cls, file)

@@ -1,4 +1,4 @@
-"""Where a setting comes from when no flag gives it: a variable, then the config file. What is misspelt is refused."""
+"""Where a setting comes from: a flag, else a variable, else the config file. A misspelt name is an error."""
 
 from __future__ import annotations
 
@@ -6,85 +6,80 @@ import difflib
 import os
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from takara_sync.errors import ConfigurationError
-from takara_sync.kube.plain_yaml import plain_yaml
 
 ENV_PREFIX = "TAKARA_SYNC_"
-_KEY_MAX = 40  # characters
+_KEY = r"[\w-]{1,40}"
 # What Kubernetes injects for Services named takara-sync or takara-sync-metrics.
 _SERVICE_LINK = re.compile(r"TAKARA_SYNC_(.*_)?(PORT|SERVICE_).*")
 
 
+class Given(NamedTuple):
+    """A value that a user gave, and its source for messages: `--max-size`, `TAKARA_SYNC_MAX_SIZE`, `FILE: max-size`."""
+
+    value: Any
+    source: str
+
+
 def flag_of(field: str) -> str:
-    return "--" + field.replace("_", "-")
+    return f"--{field.replace('_', '-')}"
 
 
-def source_of(field: str, flags: Mapping[str, Any], fields: Collection[str]) -> str:
-    """Where the value of this field comes from, as its author would call it."""
-    variables = variables_of(fields)
-    if field in flags:
-        return flag_of(field)
-    if field in variables:
-        return variables[field]
-    return f"{flags.get('config') or os.environ[variables['config']]}: {field.replace('_', '-')}"
-
-
-def variables_of(fields: Collection[str]) -> dict[str, str]:
-    """Our variables in the environment, by field. WATCH_NAMESPACE means what it meant to the Go operator.
+def given(flags: Mapping[str, Any], fields: Collection[str]) -> dict[str, Given]:
+    """What the user gave, by field. A flag overrides a variable, and a variable overrides the config file.
 
     Raises:
-        ConfigurationError: a variable with our prefix belongs to no field.
+        ConfigurationError: a variable or a key belongs to no field, or the file cannot be read.
     """
-    found: dict[str, str] = {}
-    for name in os.environ:
-        if name.upper().startswith(ENV_PREFIX) and not _SERVICE_LINK.fullmatch(name):
-            field = name.upper().removeprefix(ENV_PREFIX).lower()
-            _must_be_a_setting(field, name, fields)
-            found[field] = name
+    found = _variables(fields) | {field: Given(value, flag_of(field)) for field, value in flags.items()}
+    path = found["config"].value if "config" in found else ""
+    return (_from_file(path, fields) if path else {}) | found
+
+
+def _variables(fields: Collection[str]) -> dict[str, Given]:
+    """Our variables. WATCH_NAMESPACE means the same as in the Go operator."""
+    found: dict[str, Given] = {}
+    names = {field.upper(): field for field in fields}
     if os.environ.get("WATCH_NAMESPACE"):
-        found.setdefault("namespace", "WATCH_NAMESPACE")
+        found["namespace"] = Given(os.environ["WATCH_NAMESPACE"], "WATCH_NAMESPACE")
+    for name, value in os.environ.items():
+        if name.upper().startswith(ENV_PREFIX) and not _SERVICE_LINK.fullmatch(name):
+            field = _field(name.upper().removeprefix(ENV_PREFIX), names, name, ENV_PREFIX)
+            found[field] = Given(value, name)
     return found
 
 
-def values_of_file(path: str, fields: Collection[str]) -> dict[str, Any]:
-    """The settings of a config file, by field; an empty file has none.
-
-    Raises:
-        ConfigurationError: the file cannot be read, is no mapping in YAML, or has a key that belongs to no field.
-    """
-    values: dict[str, Any] = {}
+def _from_file(path: str, fields: Collection[str]) -> dict[str, Given]:
+    """The settings of a config file; an empty file has none."""
+    names = {flag_of(field).removeprefix("--"): field for field in fields if field != "config"}
+    found = {}
     for key, value in _mapping(path).items():
-        field = str(key).replace("-", "_")
-        _must_be_a_setting(field if field != "config" else "", f"{path}: {_shown(key)}", fields)
-        if field in values:
-            raise ConfigurationError(f"{path}: {_shown(key)} is a duplicate key, with dashes and underscores")
-        values[field] = value
-    return values
+        # What does not look like a key may be a secret: perhaps its line lacks the colon.
+        source = f"{path}: {key if re.fullmatch(_KEY, str(key)) else 'a key'}"
+        found[_field(str(key), names, source)] = Given(value, source)
+    return found
 
 
 def _mapping(path: str) -> dict[Any, Any]:
+    from takara_sync.kube.kubeconfig import content  # noqa: PLC0415 - only if there is a file
+    from takara_sync.kube.plain_yaml import plain_yaml  # noqa: PLC0415
+
     try:
-        if Path(path).exists() and not Path(path).is_file():  # reading a FIFO or a device might never end
-            raise ConfigurationError(f"The config file {path} is not a regular file")
-        content = plain_yaml(Path(path).read_bytes(), unique=True)
+        found = plain_yaml(content(path), unique=True)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ConfigurationError(f"The config file {path} cannot be used: {why}") from error
-    if not isinstance(content, dict | None):
+    if not isinstance(found, dict | None):
         raise ConfigurationError(f"The config file {path} does not hold a mapping of options")
-    return content or {}
+    return found or {}
 
 
-def _must_be_a_setting(field: str, name: str, fields: Collection[str]) -> None:
-    if field not in fields:
-        close = difflib.get_close_matches(field[:_KEY_MAX], fields, 1)
-        hint = f", did you mean {ENV_PREFIX}{close[0].upper()} ({flag_of(close[0])})?" if close else ""
-        raise ConfigurationError(f"{name} is not a setting{hint}")
-
-
-def _shown(key: Any) -> str:
-    """A key as it may be shown: what does not look like one may be a secret that lacks its colon."""
-    return str(key) if re.fullmatch(r"[\w-]+", str(key)) and len(str(key)) <= _KEY_MAX else "a key"
+def _field(word: str, names: Mapping[str, str], source: str, prefix: str = "") -> str:
+    """The field with this name. prefix: of a name in a message."""
+    if word not in names:
+        close = difflib.get_close_matches(word[:40], names, 1)
+        hint = f", did you mean {prefix}{close[0]}?" if close else ""
+        raise ConfigurationError(f"{source} is not a setting{hint}")
+    return names[word]

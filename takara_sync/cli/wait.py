@@ -1,4 +1,4 @@
-"""What `once --wait` waits for, and one report of all its passes."""
+"""What `once --wait` waits for, and one report for all of its passes."""
 
 from __future__ import annotations
 
@@ -13,41 +13,35 @@ from takara_sync.report import CHANGED, Outcome, Report, Result
 
 
 def unready(report: Report, tolerated: Sequence[str]) -> dict[Key, str]:
-    """The Takaras that --wait waits for, with what they are instead of Ready.
+    """The Takaras that --wait waits for, and what they are instead of Ready.
 
-    It does not wait for what is being deleted, gone, paused, left to another manager, or tolerated.
+    These are not the Takaras that are deleted, paused, contested or tolerated.
     """
-    waiting = [each for each in report.outcomes if each.ready != "Ready" and not _is_settled(each)]
+    left_alone = (Reason.DELETING, Reason.NOT_FOUND, Reason.PAUSED)
     return {
         each.key: "Stalled" if each.result == Result.BLOCKED else each.ready
-        for each in waiting
-        if not each.needs_a_person or each.needs_a_person not in tolerated
+        for each in report.outcomes
+        if each.ready != "Ready"
+        and each.reason not in left_alone
+        and each.result != Result.CONTESTED
+        and (not each.needs_a_person or each.needs_a_person not in tolerated)
     }
 
 
-def _is_settled(outcome: Outcome) -> bool:
-    settled = (Reason.DELETING, Reason.NOT_FOUND, Reason.PAUSED)
-    return outcome.reason in settled or outcome.result == Result.CONTESTED
-
-
 def left_of(max_changes: int | None, report: Report) -> int | None:
-    """What --max-changes still allows after the changes of a report."""
-    return None if max_changes is None else max(0, max_changes - sum(map(_is_change, report.outcomes)))
-
-
-def _is_change(outcome: Outcome) -> bool:
-    """Whether --max-changes counts this; see plan.is_change."""
-    return outcome.result == Result.CREATED or changes_spec(outcome.changes)
+    """The rest of --max-changes after the changes of a report; `plan.is_change` says what counts."""
+    changes = [each for each in report.outcomes if each.result == Result.CREATED or changes_spec(each.changes)]
+    return None if max_changes is None else max(0, max_changes - len(changes))
 
 
 def merged(first: Report, then: Report) -> Report:
-    """One report of two passes: how things are now, and what either changed."""
+    """One report of two passes: the state after the second one, and the changes of both."""
     before = {outcome.key: outcome for outcome in first.outcomes}
-    outcomes = (_together(before.get(outcome.key), outcome) for outcome in then.outcomes)
+    outcomes = (_merged(before.get(outcome.key), outcome) for outcome in then.outcomes)
     return structs.replace(then, outcomes=tuple(outcomes), started=first.started, seconds=first.seconds + then.seconds)
 
 
-def _together(before: Outcome | None, now: Outcome) -> Outcome:
+def _merged(before: Outcome | None, now: Outcome) -> Outcome:
     if before is None or before.result not in CHANGED or now.result != Result.UNCHANGED:
         return now
     return structs.replace(

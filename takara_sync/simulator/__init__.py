@@ -37,16 +37,14 @@ What it does not promise:
 from __future__ import annotations
 
 from takara_sync.simulator.controllers import Controllers
-from takara_sync.simulator.objects import AdmissionHook, AdmissionReview, Snapshot
+from takara_sync.simulator.objects import AdmissionHook, Snapshot
 from takara_sync.simulator.server import Simulator
-from takara_sync.simulator.store import Asked, Store
+from takara_sync.simulator.store import Store
 from takara_sync.simulator.wire import Answer, Recorded, Refusal, Request
 
 __all__ = [
     "AdmissionHook",
-    "AdmissionReview",
     "Answer",
-    "Asked",
     "Controllers",
     "Recorded",
     "Refusal",

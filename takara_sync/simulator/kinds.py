@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
 from takara_sync.list_keys import KEYS
+from takara_sync.simulator.wire import Json, Refusal
 
-Json = dict[str, Any]
+ITEM_KEYS, PRESERVE = "x-kubernetes-list-map-keys", "x-kubernetes-preserve-unknown-fields"
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+_PHASE = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of object; `model` is the class of the Kubernetes client that knows its fields."""
+    """One kind of object.
+
+    model: the class of the Kubernetes client that knows the fields of a built-in kind. crd: the schema of a custom one.
+    first: the status of a new object. columns: as additionalPrinterColumns of a CRD. size_field: of the spec.
+    applicable: whether its objects have managedFields, and can be applied. unowned: the part of a new object whose
+    creator does not own it.
+    """
 
     group: str
     version: str
@@ -27,9 +36,12 @@ class Kind:
     model: str = ""
     namespaced: bool = True
     subresources: tuple[str, ...] = ("status",)
-    crd: Json = field(default_factory=dict, compare=False)  # the schema of a custom resource
-    columns: tuple[Json, ...] = field(default=(_AGE,), compare=False)  # as a CRD's additionalPrinterColumns
-    size_field: str = "replicas"  # of the spec
+    crd: Json = field(default_factory=dict)
+    first: Json = field(default_factory=dict)
+    unowned: Json = field(default_factory=dict)
+    columns: tuple[Json, ...] = field(default=(_AGE,))
+    size_field: str = "replicas"
+    applicable: bool = False
 
     @property
     def api_version(self) -> str:
@@ -46,6 +58,21 @@ class Kind:
         """What its objects may look like."""
         return self.crd or schema_of(self.model)
 
+    def details(self, name: str, causes: Iterable[Json] = ()) -> Json:
+        """The `details` of a Status: the resource, in the plural, and what is wrong with it."""
+        found: Json = {"name": name, "group": self.group, "kind": self.plural, "causes": list(causes)}
+        return {key: item for key, item in found.items() if item}
+
+    def refusal(self, code: int, reason: str, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
+        """A refusal about one object, or about all of the kind where the name is empty."""
+        what = f'{self.resource} "{name}"' if name else self.resource
+        return Refusal(code, reason, f"{what} {why}", self.details(name, causes))
+
+    def invalid(self, name: str, causes: list[Json]) -> Refusal:
+        """422, with one cause for each mistake."""
+        words = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
+        return self.refusal(422, "Invalid", name, f"is invalid: {', '.join(words)}", causes)
+
 
 DEPLOYMENT = Kind(
     group="apps",
@@ -55,6 +82,13 @@ DEPLOYMENT = Kind(
     short_name="deploy",
     model="V1Deployment",
     subresources=("status", "scale"),
+    applicable=True,
+    first={"status": {}},
+    unowned={
+        "metadata": {},
+        "spec": {"strategy": {}, "template": {"metadata": {}, "spec": {"containers": []}}},
+        "status": {},
+    },
     columns=(
         {"name": "Ready", "type": "string", "jsonPath": ".status.readyReplicas/.spec.replicas"},
         {"name": "Up-to-date", "type": "integer", "jsonPath": ".status.updatedReplicas"},
@@ -62,22 +96,23 @@ DEPLOYMENT = Kind(
         _AGE,
     ),
 )
-REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet")
-_STATUS = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
-POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", columns=(_STATUS, _AGE))
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "ns", "V1Namespace", namespaced=False)
-REVIEW = Kind(
-    group="authorization.k8s.io",
-    version="v1",
-    kind="SelfSubjectAccessReview",
-    plural="selfsubjectaccessreviews",
-    short_name="",
-    model="V1SelfSubjectAccessReview",
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet", first={"status": {"replicas": 0}})
+POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", first={"status": {"phase": "Pending"}}, columns=(_PHASE, _AGE))
+NAMESPACE = Kind(
+    *("", "v1", "Namespace", "namespaces", "ns", "V1Namespace"),
     namespaced=False,
-    subresources=(),
+    first={"status": {"phase": "Active"}},
+    columns=(_PHASE, _AGE),
 )
 
-_PLAIN = {"str": "string", "datetime": "string", "int": "integer", "bool": "boolean", "float": "number"}
+
+_PLAIN: dict[str, Json] = {
+    "object": {},
+    "str": {"type": "string"},
+    "datetime": {"type": "string"},
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+}
 _SUBDOMAIN = r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _LABELS = {"additionalProperties": {"type": "string", "pattern": r"(?=.{0,63}$)(([A-Za-z0-9][-\w.]*)?[A-Za-z0-9])?"}}
 _QUANTITIES = {"additionalProperties": {"format": "quantity"}}
@@ -89,7 +124,6 @@ _MORE: dict[str, Json] = {
     "V1LabelSelector": {"matchLabels": _LABELS},
     "V1ResourceRequirements": {"limits": _QUANTITIES, "requests": _QUANTITIES},
     "V1ReplicaSetSpec": {"replicas": _SIZE},
-    "V1ScaleSpec": {"replicas": _SIZE},
     "V1Deployment": {"spec": {"default": {}}},
     "V1DeploymentSpec": {
         "replicas": {**_SIZE, "default": 1},
@@ -127,21 +161,19 @@ _REQUIRED = {
 
 @cache
 def schema_of(model: str) -> Json:
-    """The structural schema of a type of the Kubernetes client: `V1Deployment`, `List[V1Container]`, `str`, ..."""
-    if model == "object":
-        return {}
+    """The schema of a type of the Kubernetes client: `V1Deployment`, `list[V1Container]`, `str`, ..."""
     if model in _PLAIN:
-        return {"type": _PLAIN[model]}
-    if model.startswith("List["):
+        return _PLAIN[model]
+    if model.lower().startswith("list["):
         return {"type": "array", "items": schema_of(model[5:-1])}
-    if model.startswith("Dict["):
+    if model.lower().startswith("dict["):
         return {"type": "object", "additionalProperties": schema_of(model.split(", ")[1][:-1])}
     from kubernetes.client import models  # noqa: PLC0415 - 0.4 s and 25 MiB, only for those who use the simulator
 
     found, properties = getattr(models, model), {}
     for attribute, of in found.openapi_types.items():
         name = found.attribute_map[attribute]
-        keyed = {"x-kubernetes-list-map-keys": KEYS[name]} if name in KEYS else {}
+        keyed = {ITEM_KEYS: KEYS[name]} if name in KEYS else {}
         properties[name] = {**schema_of(of), **keyed, **_MORE.get(model, {}).get(name, {})}
     return {"type": "object", "properties": properties, "required": _REQUIRED.get(model, ())}
 
@@ -150,26 +182,21 @@ def schema_of(model: str) -> Json:
 def takara(*, schemaless: bool = False) -> Kind:
     """The Takara, as k8s/crd/takara.yaml defines it (in the package through the link takara_sync/k8s)."""
     text = files("takara_sync").joinpath("k8s/crd/takara.yaml").read_text(encoding="utf-8")
-    spec: dict[str, Any] = yaml.safe_load(text)["spec"]
-    version, names = spec["versions"][0], spec["names"]
-    schema: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {}}
-    if not schemaless:
-        schema = version["schema"]["openAPIV3Schema"]
+    version: Json = yaml.safe_load(text)["spec"]["versions"][0]
+    anything: Json = {"type": "object", PRESERVE: True, "properties": {}}
+    schema = anything if schemaless else version["schema"]["openAPIV3Schema"]
     schema["properties"]["metadata"] = schema_of("V1ObjectMeta")
     return Kind(
-        spec["group"],
-        version["name"],
-        names["kind"],
-        names["plural"],
-        names["shortNames"][0],
-        subresources=tuple(version["subresources"]),
+        *("maho.takara.org", "v1alpha1", "Takara", "takaras", "tk"),
+        subresources=("status", "scale"),
         crd=schema,
         columns=tuple(version["additionalPrinterColumns"]),
-        size_field=version["subresources"]["scale"]["specReplicasPath"].rpartition(".")[2],
+        size_field="size",
+        applicable=True,
     )
 
 
-def served(*, crd: bool | Literal["schemaless"] = True) -> tuple[Kind, ...]:
+def served(crd: bool | Literal["schemaless"]) -> tuple[Kind, ...]:
     """All kinds; `crd`: with the Takara, without it, or with one whose CRD has no schema and lets everything in."""
     custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
-    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, REVIEW, *custom)
+    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, *custom)

@@ -2,100 +2,70 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from takara_sync.simulator.kinds import Json, Kind
+from takara_sync.simulator.kinds import Kind
 from takara_sync.simulator.objects import Objects
-from takara_sync.simulator.wire import Refusal, bad_request
+from takara_sync.simulator.wire import Json, Refusal, bad_request
 
-_OPEN = 256  # how many continue tokens there can be before the oldest expires
-_FIELDS = {"metadata.name", "metadata.namespace", "status.phase"}  # what a field selector may ask for
-
-
-class Lists:
-    """Answers list requests from the objects; the pages of a list show the moment of its first page."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self._rest: dict[str, tuple[int, list[Json]]] = {}  # the version and what is left of a list, by token
-        self._tokens = map(str, itertools.count(1))
-
-    def expire_tokens(self) -> None:
-        """Every token handed out so far answers 410, as after a compaction of etcd."""
-        self._rest.clear()
-
-    def page(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
-        """The items that the query asks for, and the list's metadata.
-
-        Raises Refusal: 400 where the query is malformed, 410 for an expired token.
-        """
-        limit, token = query.get("limit") or "0", query.get("continue", "")
-        if not limit.isdecimal():
-            raise bad_request(f'"{limit}" cannot be parsed as a limit')
-        if token and token not in self._rest:
-            raise Refusal(410, "Expired", "The provided continue parameter is too old. You can start a new list.")
-        version, items = self._rest.get(token) or (self._objects.version, self._selected(kind, namespace, query))
-        size = int(limit)
-        metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
-        if not size or len(items) <= size:
-            return items, metadata
-        metadata["continue"] = next(self._tokens)
-        self._rest[metadata["continue"]] = version, items[size:]
-        if len(self._rest) > _OPEN:
-            del self._rest[next(iter(self._rest))]
-        return items[:size], metadata
-
-    def _selected(self, kind: Kind, namespace: str, query: Mapping[str, str]) -> list[Json]:
-        labels, fields = (_requirements(query.get(name, "")) for name in ("labelSelector", "fieldSelector"))
-        if unknown := {path for path, *_ in fields} - _FIELDS:
-            raise bad_request(f"field label not supported: {unknown}")
-        found = []
-        for item in self._objects.all(kind, namespace):
-            values = {path: json_path(item, f".{path}") for path, *_ in fields}
-            if _fits(item["metadata"].get("labels", {}), labels) and _fits(values, fields):
-                found.append(item)
-        return found
+TABLE = "as=Table"
+Continuations = dict[str, tuple[int, list[Json]]]
+"""The version of a list and what is left of it, by continue token."""
 
 
-# A label or field, the values that it may have, and whether it should have one of them.
+def page(
+    objects: Objects, kind: Kind, namespace: str, query: Mapping[str, str], continuations: Continuations
+) -> tuple[list[Json], Json]:
+    """The items that the query asks for, and the list's metadata; all pages show the moment of the first.
+
+    Raises Refusal: 400 where a selector is malformed, 410 for a token that has expired.
+    """
+    token, size = query.get("continue", ""), int(query.get("limit") or 0)
+    if token and token not in continuations:
+        raise Refusal(410, "Expired", "The provided continue parameter is too old. You can start a new list.")
+    version, items = continuations.get(token) or (objects.version, _selected(objects.all(kind, namespace), query))
+    metadata: Json = {"resourceVersion": str(version)} | ({"continue": ""} if kind.crd else {})
+    if 0 < size < len(items):
+        metadata["continue"] = secrets.token_hex()
+        continuations[metadata["continue"]] = version, items[size:]
+    return items[: size or None], metadata
+
+
+def _selected(items: list[Json], query: Mapping[str, str]) -> list[Json]:
+    labels, fields = ([*_requirements(query.get(name, ""))] for name in ("labelSelector", "fieldSelector"))
+    labelled = [item for item in items if _fits(item["metadata"].get("labels", {}), labels)]
+    return [item for item in labelled if _fits({path: json_path(item, f".{path}") for path, *_ in fields}, fields)]
+
+
+# A label or field, the values that it may have (None: absent), and whether it should have one of them.
 _Requirement = tuple[str, set[str | None], bool]
+_REQUIREMENT = re.compile(r"\s*(!?)\s*([^\s!=,()]+)\s*(?:(==?|!=|\bin\b|\bnotin\b)\s*\(?([^!=()]*)\)?)?")
+
+
+def _requirements(selector: str) -> Iterator[_Requirement]:
+    """What a selector asks for. Raises Refusal 400 where it cannot be parsed."""
+    for part in re.split(r",(?![^()]*\))", selector) if selector else ():
+        if not (found := _REQUIREMENT.fullmatch(part)):
+            raise bad_request(f'unable to parse requirement: found "{part}"')
+        absent, name, operator, values = found.groups()
+        some: set[str | None] = {value.strip() for value in values.split(",")} if operator else {None}
+        yield name, some, operator in ("=", "==", "in") or bool(absent)
 
 
 def _fits(values: Mapping[str, Any], requirements: list[_Requirement]) -> bool:
     return all((values.get(name) in some) == wanted for name, some, wanted in requirements)
 
 
-def _requirements(selector: str) -> list[_Requirement]:
-    """What a selector asks for. Raises Refusal 400 where it cannot be parsed."""
-    return [_requirement(part.strip()) for part in re.split(r",(?![^()]*\))", selector) if part.strip()]
-
-
-def _requirement(part: str) -> _Requirement:
-    if found := re.fullmatch(r"(\S+)\s+(in|notin)\s+\(([^()]*)\)", part):
-        return found[1], {item.strip() for item in found[3].split(",")}, found[2] == "in"
-    if found := re.fullmatch(r"([^\s!=,()]+)\s*(!=|==?)\s*([^\s!=,()]*)", part):
-        return found[1], {found[3]}, found[2] != "!="
-    if found := re.fullmatch(r"(!?)\s*([^\s!=,()]+)", part):
-        return found[2], {None}, bool(found[1])
-    raise bad_request(f'unable to parse requirement: found "{part}"')
-
-
-def view_of(accept: str) -> str:
-    """`Table`, `PartialObjectMetadata` or empty for the full objects: what an Accept header asks for first."""
-    found = re.search(r"as=(Table|PartialObjectMetadata)", accept)
-    return found[1] if found else ""
-
-
-def listed(kind: Kind, items: list[Json], metadata: Json, view: str, now: datetime) -> Json:
-    """A page of objects in the view."""
-    if view == "Table":
+def listed(kind: Kind, items: list[Json], metadata: Json, accept: str, now: datetime) -> Json:
+    """A page of objects in the view that the Accept header asks for."""
+    if TABLE in accept:
         return table(kind, items, metadata, now)
-    if view == "PartialObjectMetadata":
+    if "as=PartialObjectMetadata" in accept:
         shown = [_metadata_only(item) for item in items] or None  # the API server sends null for none
         of = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
         return {**of, "metadata": metadata, "items": shown}
@@ -110,17 +80,14 @@ def _metadata_only(value: Json) -> Json:
 
 def table(kind: Kind, items: list[Json], metadata: Json, now: datetime) -> Json:
     """The objects as kubectl prints them."""
-    columns: list[Json] = [
-        {"name": "Name", "type": "string", "format": "name", "jsonPath": ".metadata.name"},
-        *kind.columns,
-    ]
-    heads = [{"priority": 0, "format": "", "description": "", **column} for column in columns]
+    name = {"name": "Name", "type": "string", "format": "name", "jsonPath": ".metadata.name"}
+    columns = [{"priority": 0, "format": "", "description": "", **column} for column in (name, *kind.columns)]
     rows = [
         {"cells": [_cell(kind, item, column, now) for column in columns], "object": _metadata_only(item)}
         for item in items
     ]
     top = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata}
-    return {**top, "columnDefinitions": heads, "rows": rows}
+    return {**top, "columnDefinitions": columns, "rows": rows}
 
 
 def _cell(kind: Kind, item: Json, column: Json, now: datetime) -> Any:

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import http.server
 import logging
+import sys
 import threading
 from typing import Any, Self
 
 import yaml
 
 from takara_sync.simulator.controllers import Controllers
-from takara_sync.simulator.objects import Snapshot
 from takara_sync.simulator.store import Store
-from takara_sync.simulator.wire import Answer, Refusal, Request
+from takara_sync.simulator.wire import Request
 
 _log = logging.getLogger(__name__)
 
 
 class Simulator:
-    """A cluster on 127.0.0.1 for as long as the `with` statement lasts; its methods may be called from any thread.
+    """A cluster on 127.0.0.1 for as long as the `with` statement lasts.
 
     store: the cluster that it serves; a new one unless given.
+    url: the address of the API, without a slash at its end.
     tick_every: seconds after which the controllers work at the latest; with None only `settle` makes them work.
-    port: the TCP port; 0 takes a free one. Raises OSError where the port is taken.
     """
 
-    def __init__(self, store: Store | None = None, *, tick_every: float | None = None, port: int = 0) -> None:
+    def __init__(self, store: Store | None = None, *, tick_every: float | None = None) -> None:
         self.store = store or Store()
-        self.controllers = Controllers(self.store.objects)
-        self.lock = threading.RLock()  # one request or tick at a time
+        self.controllers = Controllers(self.store)
         self.ticks = tick_every is not None
-        self._http = _Http(("127.0.0.1", port), _Handler)
+        self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.simulator = self
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(tick_every or 0.05,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -43,11 +43,6 @@ class Simulator:
         self._http.server_close()
         self._thread.join()
 
-    @property
-    def url(self) -> str:
-        """The address of the API, without a slash at its end."""
-        return f"http://127.0.0.1:{self._http.server_port}"
-
     def kubeconfig(self, user: str = "demo", namespace: str = "default") -> str:
         """A kubeconfig in YAML; its token is the user's name, which a store without `tokens` accepts."""
         parts: dict[str, Any] = {
@@ -57,30 +52,6 @@ class Simulator:
         }
         lists = {f"{key}s": [{"name": "simulator", key: value}] for key, value in parts.items()}
         return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "simulator", **lists})
-
-    def handle(self, request: Request) -> Answer:
-        """Answers one request in this process; an error of the simulator's own is a 500 and changes nothing."""
-        with self.lock:
-            try:
-                return self.store.handle(request)
-            except Exception as error:  # noqa: BLE001 - the boundary of a server: one request never ends it
-                _log.exception("%s %s", request.method, request.path)
-                return Refusal(500, "InternalError", f"Internal error occurred: {error!r}").answer
-
-    def snapshot(self) -> Snapshot:
-        """The objects as they are now; see `Store.snapshot`."""
-        with self.lock:
-            return self.store.snapshot()
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a snapshot; see `Store.restore`."""
-        with self.lock:
-            self.store.restore(snapshot)
-
-    def settle(self) -> None:
-        """Lets the controllers finish their work. Raises RuntimeError where that takes more than 1,000 steps."""
-        with self.lock:
-            self.controllers.settle()
 
 
 class _Http(http.server.ThreadingHTTPServer):
@@ -92,15 +63,12 @@ class _Http(http.server.ThreadingHTTPServer):
     def service_actions(self) -> None:
         """Called after each request, and where there is none every so many seconds."""
         if self.simulator.ticks:
-            try:
-                with self.simulator.lock:
-                    self.simulator.controllers.tick()
-            except Exception:  # noqa: BLE001 - a cluster's controllers outlive what one object does to them
-                _log.exception("a tick of the controllers failed")
+            self.simulator.controllers.tick()
 
     def handle_error(self, *_: object) -> None:
-        """Prints nothing: clients may hang up."""
-        _log.debug("a connection broke", exc_info=True)
+        """Ends the connection; clients may hang up at any time, everything else is an error of the simulator."""
+        level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
+        _log.log(level, "a connection broke", exc_info=True)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -110,13 +78,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server: _Http
 
     def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        try:
-            request = Request.of(self.command, self.path, self._body(), headers=headers)
-            answer = self.server.simulator.handle(request)
-        except Refusal as refusal:
-            self.close_connection = True  # its body has not been read
-            answer = refusal.answer
+        answer = self.server.simulator.store.handle(Request.of(self.command, self.path, body, headers=headers))
         self.send_response(answer.status)
         for name, value in {**answer.headers, "Content-Length": str(len(answer.body))}.items():
             self.send_header(name, value)
@@ -124,15 +88,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(answer.body)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the names are the base class's
-
-    def _body(self) -> bytes:
-        length = self.headers.get("Content-Length", "0")
-        if "Transfer-Encoding" in self.headers or not length.isdecimal():
-            raise Refusal(411, "", "a request needs a Content-Length")
-        body = self.rfile.read(int(length))
-        if len(body) < int(length):
-            raise ConnectionAbortedError  # half a body is not the client's request
-        return body
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         _log.debug(format, *args)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from takara_sync.simulator.kinds import Json, Kind
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,6 @@ class Request:
         raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
         return cls(method, unquote(where.path), dict(parse_qsl(where.query, keep_blank_values=True)), sent, raw)
 
-    @property
-    def media_type(self) -> str:
-        """The Content-Type without its parameters."""
-        return self.headers.get("content-type", "").partition(";")[0].strip()
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -64,26 +59,17 @@ class Answer:
         """A response in JSON."""
         return cls(status, msgspec.json.encode(body), {"Content-Type": "application/json"})
 
-    @classmethod
-    def text(cls, status: int, body: str) -> Answer:
-        """A response in plain text."""
-        return cls(status, body.encode(), {"Content-Type": "text/plain; charset=utf-8"})
-
     def json(self) -> Any:
         """The decoded body. Raises msgspec.DecodeError where it is not JSON."""
         return msgspec.json.decode(self.body)
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """One request that was served, with the HTTP status of its answer."""
+class Recorded(NamedTuple):
+    """One request that was served, its user, and the HTTP status of its answer."""
 
-    method: str
-    path: str
-    query: Mapping[str, str]
+    request: Request
     user: str
     status: int
-    user_agent: str = ""
 
 
 class Refusal(Exception):
@@ -95,11 +81,9 @@ class Refusal(Exception):
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         super().__init__(message)
-        given: Json = {"message": message, "reason": reason, "details": details, "code": code}
-        status = {key: item for key, item in given.items() if item not in (None, "")}
-        self.answer = Answer.of(
-            code, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", **status}
-        )
+        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message}
+        given = {"reason": reason, "details": details, "code": code}
+        self.answer = Answer.of(code, status | {key: item for key, item in given.items() if item not in (None, "")})
 
 
 def cause(reason: str, where: str, message: str) -> Json:
@@ -110,26 +94,3 @@ def cause(reason: str, where: str, message: str) -> Json:
 def bad_request(message: str) -> Refusal:
     """400: the request itself is wrong."""
     return Refusal(400, "BadRequest", message)
-
-
-def not_served(what: str) -> Refusal:
-    """501: an API server does this, the simulator does not."""
-    return Refusal(501, "NotImplemented", f"{what} is not served by the takara-sync simulator")
-
-
-def details(kind: Kind, name: str, causes: Iterable[Json] = ()) -> Json:
-    """The `details` of a Status: the resource, in the plural, and what is wrong with it."""
-    found: Json = {"name": name, "group": kind.group, "kind": kind.plural, "causes": list(causes)}
-    return {key: item for key, item in found.items() if item}
-
-
-def refused(code: int, reason: str, kind: Kind, name: str, why: str, causes: Iterable[Json] = ()) -> Refusal:
-    """A refusal about one object, or about all of a kind where the name is empty."""
-    what = f'{kind.resource} "{name}"' if name else kind.resource
-    return Refusal(code, reason, f"{what} {why}", details(kind, name, causes))
-
-
-def invalid(kind: Kind, name: str, causes: list[Json]) -> Refusal:
-    """422, with one cause for each field."""
-    words = dict.fromkeys(f"{found['field']}: {found['message']}" for found in causes)
-    return refused(422, "Invalid", kind, name, f"is invalid: {', '.join(words)}", causes)

@@ -100,10 +100,6 @@ def test_the_range_of(flag: str) -> None:
         settings(f"{flag}={text}")
 
 
-def test_a_variable_that_the_command_does_not_use_is_no_mistake() -> None:
-    assert settings(TAKARA_SYNC_INTERVAL="10")
-
-
 # ------------------------------------------------------------------ the command
 
 

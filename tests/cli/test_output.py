@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 import yaml
@@ -14,9 +14,6 @@ from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.tool import COMMAND, Tool
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMANDS = ["manifests", "--version", "once --kubeconfig /nowhere"]
 IMAGE = "gr\u00fc\u00df-\U0001f600"

@@ -46,10 +46,10 @@ def test_a_pass_that_hangs_ends_with_70_and_the_stacks_of_its_threads(log_format
     assert (done.returncode, done.stdout.count('"exit":0')) == (70, 1)  # the first pass was reported
     lines = [json.loads(line)["message"] if log_format == "json" else line for line in done.stderr.splitlines()]
     (over,) = (number for number, line in enumerate(lines) if "deadline of 0.3 s is long over" in line)
-    main = [line for line in lines[over:] if "thread MainThread stands here: " in line]
+    main = [line for line in lines[over:] if "thread MainThread is here: " in line]
     frames = [next(line for line in main if f"in {name}" in line) for name in ("loop", "deaf")]
     assert main.index(frames[0]) < main.index(frames[1])
-    assert any("thread worker-7 stands here: " in line for line in lines)
+    assert any("thread worker-7 is here: " in line for line in lines)
 
 
 @pytest.mark.parametrize(("deadline", "seconds"), [(Deadline(50), 60), (Deadline(), threading.TIMEOUT_MAX)])

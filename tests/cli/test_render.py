@@ -16,7 +16,6 @@ from takara_sync.diff import Change
 from takara_sync.errors import Unreadable
 from takara_sync.objects import Key
 from takara_sync.report import Exit, Outcome, Report, Result
-from tests.support.command import Terminal
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 SCALED = Change("spec.replicas", 7, 3, "kubectl")
@@ -74,12 +73,6 @@ def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) ->
     assert (found["schema"], found["exit"], found["error"]) == ("takara-sync/report/v2", 6, None)
     assert (found["started"], found["seconds"]) == ("2026-01-02T03:04:05.678Z", 1.235)
     assert found["counts"] == {"updated": 1, "unchanged": 1, "failed": 1}
-
-
-@pytest.mark.parametrize("stdout", [io.StringIO, Terminal])
-def test_brackets_are_no_markup(stdout: type[io.StringIO]) -> None:
-    odd = Outcome(Key("ns", "x"), Result.FAILED, Reason.APPLY_REJECTED, "[bold]no[/bold] [link=http://x]y[/link]")
-    assert "[bold]no[/bold] [link=http://x]y[/link]" in text_of(Report((odd,), STARTED, 0), stdout=stdout())
 
 
 def test_a_list_of_names_stays_short() -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import pytest
 import yaml
-from pydantic import SecretStr
+from pydantic import HttpUrl, Secret
 
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
 FIELDS = [name for name in Settings.model_fields if name != "config"]
@@ -50,9 +48,9 @@ def samples(name: str) -> Samples:
     if get_origin(kind) is tuple:
         names = get_args(core(get_args(kind)[0])) or ("one", "two")
         return Samples(names[0], (names[0],), names[1], (names[1],), "a,,b")
-    if kind is SecretStr:
+    if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
-        return Samples(one, SecretStr(one), two, SecretStr(two), "s3cr3t")
+        return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
@@ -100,7 +98,7 @@ def test_a_mistake_is_named_with_its_source(tmp_path: Path, name: str) -> None:
     for source, (argv, variable) in places.items():
         with pytest.raises(ConfigurationError) as raised:
             said.load(argv, variable)
-        secret = core(Settings.model_fields[name].annotation) is SecretStr
+        secret = core(Settings.model_fields[name].annotation) is Secret[HttpUrl]
         shown = "used" if secret else repr(wrong)
         assert raised.value.message.startswith(f"{source} cannot be {shown}: ")
         assert not (secret and wrong in str(raised.value))
@@ -124,20 +122,23 @@ def test_no_setting_has_a_name_that_a_service_link_can_have(name: str) -> None:
 # ------------------------------------------------------------------ variables
 
 
-@pytest.mark.parametrize("service", ["", "METRICS_", "MAX_SIZE_"])
-def test_the_variables_of_services_are_ignored(service: str) -> None:
-    prefix = ENV_PREFIX + service
-    names = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_80_TCP", "PORT_80_TCP_ADDR")
-    environ = {prefix + name: "tcp://10.0.0.1:80" for name in names}
+SERVICE = ("PORT", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_80_TCP", "PORT_80_TCP_ADDR")
+OTHERS = [{f"{ENV_PREFIX}{service}{name}": "tcp://10.0.0.1:80" for name in SERVICE} for service in ("", "METRICS_")]
+OTHERS += [{f"{ENV_PREFIX}MAX_SIZE_{name}": "tcp://10.0.0.1:80" for name in SERVICE}]
+OTHERS += [{"TAKARA": "1", "MAX_SIZE": "2", "XTAKARA_SYNC_MAX_SIZE": "3"}]
+
+
+@pytest.mark.parametrize("environ", OTHERS)
+def test_the_variables_of_services_and_of_others_are_none_of_ours(environ: dict[str, str]) -> None:
     assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("TAKARA_SYNC_MAXSIZE", "TAKARA_SYNC_MAX_SIZE (--max-size)"),
-        ("TAKARA_SYNC_NAMESPACES", "TAKARA_SYNC_NAMESPACE (--namespace)"),
-        ("takara_sync_dryrun", "TAKARA_SYNC_DRY_RUN (--dry-run)"),
+        ("TAKARA_SYNC_MAXSIZE", "TAKARA_SYNC_MAX_SIZE?"),
+        ("TAKARA_SYNC_NAMESPACES", "TAKARA_SYNC_NAMESPACE?"),
+        ("takara_sync_dryrun", "TAKARA_SYNC_DRY_RUN?"),
         ("TAKARA_SYNC_XYZZY", ""),
     ],
 )
@@ -145,11 +146,6 @@ def test_a_misspelt_variable(name: str, meant: str) -> None:
     with pytest.raises(ConfigurationError, match=f"^{name} is not a setting") as raised:
         loaded(["once"], {name: "1"})
     assert meant in raised.value.message
-
-
-def test_variables_of_others_are_none_of_ours() -> None:
-    environ = {"TAKARA": "1", "MAX_SIZE": "2", "XTAKARA_SYNC_MAX_SIZE": "3"}
-    assert loaded(["once"], environ)[1].model_dump() == Settings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -186,6 +182,7 @@ def test_a_mistake_in_watch_namespace_is_named_as_such() -> None:
         ("max-size: [1\nx", "cannot be used: not valid YAML at line 2"),
         ("max-size: true", "max-size cannot be True"),
         ("max-size: 1.5", "max-size cannot be 1.5"),
+        ("max_size: 1", "max_size is not a setting, did you mean max-size?"),
         ("namespace: [a, 1]", "namespace cannot be 1: "),
         ("namespace: []", "namespace cannot be"),
         ("selector: ' '", "selector cannot be ' '"),
@@ -210,13 +207,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_the_values_of_a_file_have_their_own_types(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
-    path.write_text("{namespace: [a, b], dry-run: true, max_size: 7, interval: 1m, selector: null}")
+    path.write_text("{namespace: [a, b], dry-run: true, max-size: 7, interval: 1m, selector: null}")
     command, settings = loaded(["--config", str(path)])
     assert command == "loop"
     assert (settings.namespace, settings.dry_run, settings.max_size) == (("a", "b"), True, 7)
     assert (settings.interval, settings.selector) == (60.0, None)
-
-
-def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    assert loaded(["once", "--config", str(tmp_path / "empty")])[1].max_size == 1000
+    path.write_text("")
+    assert loaded(["once", "--config", str(path)])[1] == Settings(config=str(path))

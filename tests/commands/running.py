@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.server import Server, User
 from tests.support.command import run
 from tests.tool import Pass, Tool
-
-if TYPE_CHECKING:
-    from tests.server import Server, User
 
 ON_THE_SIMULATOR = pytest.mark.parametrize("server", ["simulator"], indirect=True)
 """For what does not depend on the server."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.commands.staging import (
     HOLD,
     PAUSE,
@@ -15,11 +13,8 @@ from tests.commands.staging import (
     sync,
     template,
 )
-from tests.world import as_the_go_operator, owner_reference, takara
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
-    from tests.world import World
+from tests.tool import Tool
+from tests.world import World, as_the_go_operator, owner_reference, takara
 
 CPU_AND_MEMORY = {"limits": {"cpu": "1000m", "memory": 1048576}}
 TWO_PORTS = [{"containerPort": 80}, {"containerPort": 81, "name": "old"}]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from takara_sync import KubeCluster, Policy, sync_once
-from tests.world import GO_OPERATOR, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
-    from tests.world import Json, World
+from tests.tool import Tool
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 HOLD = {"metadata": {"finalizers": ["example.org/hold"]}}
 PAUSE = {"metadata": {"annotations": {"maho.takara.org/paused": "true"}}}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.commands.running import ON_THE_SIMULATOR, Commands
 from tests.commands.staging import fleet, scene
-from tests.world import GO_OPERATOR, as_the_go_operator, takara
+from tests.tool import Pass
+from tests.world import World, takara
 
-if TYPE_CHECKING:
-    from tests.commands.running import Commands
-    from tests.tool import Pass
-    from tests.world import World
+pytestmark = ON_THE_SIMULATOR
 
 
 def statuses(done: Pass) -> set[str]:
@@ -53,32 +50,3 @@ def test_creates_replicas_and_templates_count_and_statuses_do_not(world: World, 
     assert "calm" not in message
     assert "big" not in message
     assert (done.code, done.results["calm"], done.results["new"]) == (6, "unchanged", "created")
-
-
-def test_a_take_over_without_effect_does_not_count(world: World, commands: Commands) -> None:
-    """Nor does it where labels are all that it brings: no pod and no size changes. One with an effect counts."""
-    for name, size in {"calm": 2, "grown": 3}.items():
-        (owner,) = world.create(takara(name, size))
-        world.post_deployment(as_the_go_operator(owner, 2), GO_OPERATOR)
-
-    refused = commands.json("once", "--max-changes", "0")
-    done = commands.json("once", "--max-changes", "1")
-
-    assert (refused.code, refused.results) == (5, {"calm": "taken over", "grown": "not reached"})
-    assert {request.name for request in refused.writes if request.resource == "deployments"} == {"calm"}
-    assert refused.report["error"]["message"].endswith(f"not written: {world.namespace}/grown")
-    assert done.results == {"calm": "unchanged", "grown": "taken over"}
-
-
-def test_what_is_not_in_the_list_is_looked_up_before_anything_is_counted(world: World, commands: Commands) -> None:
-    """The Deployments of the Go operator have no labels: absence from the list is no create."""
-    (owner,) = world.create(takara("old", 2))
-    world.post_deployment(as_the_go_operator(owner, 2), GO_OPERATOR)
-    world.create(takara("new", 1))
-
-    done = commands.json("once", "--max-changes", "2")
-
-    asked = [(request.verb, request.name) for request in done.requests]
-    first_write = next(number for number, request in enumerate(done.requests) if request.writes)
-    assert {("get", "old"), ("get", "new")} <= set(asked[:first_write])
-    assert done.results == {"new": "created", "old": "taken over"}

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.commands.running import ON_THE_SIMULATOR, Commands
-from tests.commands.scenarios import scaled_and_reimaged
+from tests.commands.scenarios import scaled_and_reimaged, scaled_by_kubectl
 from tests.commands.staging import TEMPLATES, converged, left_by_the_go_operator, template
-from tests.control_plane.build import assets
-from tests.tool import COMMAND
 from tests.world import Json, World, takara
-
-if TYPE_CHECKING:
-    pass
 
 IMAGE = "spec.template.spec.containers[takara].image"
 
@@ -31,6 +24,7 @@ def stored(world: World) -> list[Any]:
 
 
 def test_two_managers_are_both_named_with_what_and_when(world: World, commands: Commands) -> None:
+    converged(world, commands, takara("kept", 1))
     scaled_and_reimaged(world, commands)
 
     done = commands.reading("plan")
@@ -40,21 +34,32 @@ def test_two_managers_are_both_named_with_what_and_when(world: World, commands: 
     assert (scaled["field"], scaled["old"], scaled["new"], scaled["manager"]) == ("spec.replicas", 7, 3, "kubectl")
     assert scaled["subresource"] == "scale"
     assert (image["field"], image["old"], image["new"], image["manager"]) == (IMAGE, "nginx", "busybox", "kubectl-set")
-    age = line["ages"][line["changes"].index(image)]
-    assert 0 <= age < 60
+    assert 0 <= line["ages"][line["changes"].index(image)] < 60
     assert len(line["ages"]) == 2
     assert (line["action"], line["rollout"], done.code) == ("apply", True, 1)
-
-
-def test_the_text_says_the_same(world: World, commands: Commands) -> None:
-    scaled_and_reimaged(world, commands)
-
     shown = commands.run("plan").stdout.splitlines()
-
     assert shown[0] == f"~ {world.namespace}/one: apply  rollout"
     assert shown[1].startswith("    spec.replicas 7 -> 3 (set by kubectl, subresource scale")
-    assert re.fullmatch(rf"    {re.escape(IMAGE)} nginx -> busybox \(set by kubectl-set, \d+s ago\)", shown[2])
-    assert shown[3] == "plan: 1 to apply, 0 unchanged"
+    assert re.fullmatch(rf"    {re.escape(IMAGE)} nginx -> busybox \(set by kubectl-set, \S+Z\)", shown[2])
+    assert shown[3] == "plan: 1 to apply, 1 unchanged"
+    wide = commands.run("plan", "-o", "wide").stdout
+    assert [f"{world.namespace}/kept: keep" in text for text in ("".join(shown), wide)] == [False, True]
+
+
+@ON_THE_SIMULATOR
+def test_a_dry_run_says_so_wherever_it_names_a_change(world: World, commands: Commands) -> None:
+    """One Takara to create and one to repair. The exit code is 1, but nothing has failed."""
+    scaled_by_kubectl(world, commands)
+    world.create(takara("new", 1))
+
+    dry = commands.reading("once", "--dry-run")
+
+    assert (dry.code, [line["statusWritten"] for line in dry.report["takaras"]]) == (1, [False, False])
+    changed = [line["message"] for line in dry.log if line.get("result") in ("created", "updated")]
+    assert len(changed) == 2
+    assert all("dry run" in message for message in [*changed, dry.log[-1]["message"]])
+    assert dry.log[-1]["level"] != "error"
+    assert "dry run" in commands.run("once", "--dry-run").stdout
 
 
 @ON_THE_SIMULATOR
@@ -82,33 +87,12 @@ def test_the_exit_codes(world: World, commands: Commands, new: list[Json], flags
         assert done.report["error"]["message"] in commands.run("plan", *flags).stdout
 
 
-def test_wide_shows_also_what_stays(world: World, commands: Commands) -> None:
-    converged(world, commands, takara("one", 1), takara("two", 1))
-    world.merge("two", {"spec": {"size": 2}})
-
-    assert f"{world.namespace}/one" not in commands.run("plan").stdout
-    assert f"  {world.namespace}/one: keep" in commands.run("plan", "-o", "wide").stdout.splitlines()
-
-
-def test_kubectl_takara_plan(world: World, commands: Commands) -> None:
-    """kubectl runs what is called kubectl-takara on the path."""
-    world.create(takara("one", 1))
-    found = assets()
-    if found is None:
-        pytest.skip("there is no kubectl")
-
-    environment = commands.environment() | {"PATH": str(Path(COMMAND).parent)}
-    command = [str(found / "kubectl"), "takara", "plan", "-n", world.namespace]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
-
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "plan: 1 to create, 0 unchanged")
-
-
 # ------------------------------------------------------------------ the server's own verdict
 
 
 def test_the_server_accepts_and_stores_nothing(world: World, commands: Commands) -> None:
     converged(world, commands, takara("grown", 1), takara("imaged", 1), takara("calm", 1))
+    left_by_the_go_operator(world, "old")
     world.merge("grown", {"spec": {"size": 2}})
     world.kubectl("set", "image", "deployment/imaged", "takara=nginx")
     world.create(takara("new", 1))
@@ -118,13 +102,14 @@ def test_the_server_accepts_and_stores_nothing(world: World, commands: Commands)
 
     assert stored(world) == before
     assert all(request.dry_run for request in done.writes)
-    assert {request.name for request in done.writes} == {"grown", "imaged", "new"}
+    assert {request.name for request in done.writes} == {"grown", "imaged", "new", "old"}
     verdicts = {line["name"]: line["server"] for line in done.report["takaras"]}
     assert verdicts == {
         "calm": "",
         "grown": "accepted, no rollout",
         "imaged": "accepted, rollout",
         "new": "accepted",
+        "old": "accepted, no rollout",
     }
     shown = commands.run("plan", "--server").stdout
     assert f"~ {world.namespace}/grown: apply  no rollout, server: accepted, no rollout" in shown.splitlines()
@@ -141,14 +126,3 @@ def test_the_server_refuses_a_malformed_template_in_its_own_words(world: World, 
     assert "ports" in verdict
     assert (done.line_of("good")["server"], done.code) == ("accepted", 1)
     assert not world.has_deployment("good")
-
-
-def test_a_take_over_is_judged_too(world: World, commands: Commands) -> None:
-    left_by_the_go_operator(world, "old")
-    before = stored(world)
-
-    done = commands.json("plan", "--server")
-
-    line = done.line_of("old")
-    assert (line["action"], line["server"], line["rollout"]) == ("take over", "accepted, no rollout", False)
-    assert stored(world) == before

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from tests.commands.running import Commands
 from tests.commands.staging import converged
-from tests.commands.terminals import Screen, on_terminal
 from tests.contract.simulated import Simulated
 from tests.support.command import run
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LONG = "a-takara-with-a-name-of-sixty-characters-as-people-make-them"
 READERS = (
@@ -28,6 +24,24 @@ READERS = (
     ("--help",),
 )
 _TIME = re.compile(r"\d+\.\d s\b|\d+s ago|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d:\d\d:\d\d")
+
+
+_ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[@-_])")
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What came out, with its escape sequences and without them."""
+
+    raw: str
+
+    @property
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in _ESCAPE.sub("", self.raw).split("\n")]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
 
 
 def fleet_of(simulated: Simulated) -> Commands:
@@ -52,7 +66,7 @@ def shown(commands: Commands, args: tuple[str, ...], columns: int, **variables: 
     """What a command writes to a terminal of so many columns, in this process."""
     variables = {"TERM": "xterm-256color"} | variables
     done = run(*args, "-n", commands.namespace or "", env=commands.environment() | variables, columns=columns)
-    return Screen(done.code, done.stdout)
+    return Screen(done.stdout)
 
 
 @pytest.mark.parametrize(("columns", "terminal"), [(80, "xterm-256color"), (200, "xterm-256color"), (80, "dumb")])
@@ -75,31 +89,6 @@ def test_colours_on_a_terminal_and_none_where_nobody_wants_them(commands: Comman
     assert args == ("--help",) or "\x1b[3" in coloured.raw
     assert "\x1b" not in plain.raw
     assert _TIME.sub("", plain.text) == _TIME.sub("", coloured.text)
-
-
-def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
-    simulated: Simulated, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = World(simulated, simulated.namespace())
-    world.create(*(takara(f"t{number}", 1) for number in range(8)))
-    handle = simulated.simulator.handle
-
-    def slowly(*asked: object) -> object:
-        time.sleep(0.12)
-        return handle(*asked)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(simulated.simulator, "handle", slowly)
-    commands = Commands(simulated, world.namespace)
-
-    quiet = commands.run("once", "--dry-run", "--concurrency", "1")
-    screen = on_terminal(commands, "once", "--concurrency", "1", columns=80)
-
-    assert "writing" in screen.raw
-    assert "\x1b[?25h" in screen.raw[screen.raw.index("\x1b[?25l") :]  # the cursor is there again
-    left = screen.raw.replace("\r\n", "\n").rpartition("\x1b[2K")[2]  # behind the last erasure
-    assert "writing" not in left
-    assert "8 Takaras: 8 created" in left
-    assert "writing" not in quiet.stdout + quiet.stderr
 
 
 # ------------------------------------------------------------------ piped, to the letter

@@ -7,20 +7,15 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.commands.running import ON_THE_SIMULATOR, Commands
 from tests.commands.scenarios import blocked_by_a_deployment_of_nobody, contested, deleting, paused
-from tests.commands.staging import TEMPLATES, scene, template
+from tests.commands.staging import TEMPLATES, Prepare, scene, template
 from tests.world import World, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.commands.staging import Prepare
 
 
 @contextmanager

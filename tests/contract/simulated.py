@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlencode
 
 import pytest
-import urllib3
 import yaml
 
-from takara_sync.simulator import Asked, Recorded, Simulator, Store
+from takara_sync.simulator import Recorded, Simulator, Store
 from tests.control_plane.build import assets
+from tests.control_plane.http import Http, kubectl
 from tests.server import Answer, Finished, Request, User
 
 if TYPE_CHECKING:
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-_KUBECTL_SECONDS = 60
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _OTHERS = "other-"  # users without rights
 
@@ -40,22 +36,22 @@ class Simulated:
     def __init__(self, folder: Path, *, crd: bool = True) -> None:
         self.folder = folder
         self._tokens: dict[str, str] = {"": "system:anonymous"}
-        self.store = Store(crd=crd, tokens=self._tokens, deny=_denied)
+        self.store = Store(crd=crd, tokens=self._tokens, denied=_denied)
         self.simulator = Simulator(self.store)
         self.simulator.controllers.runs = self._runs
         self._running: set[tuple[str, str]] = set()
-        self._pool = urllib3.PoolManager(maxsize=16, timeout=30.0, retries=False)
         self._taken = 0
         self._harness = self.user()
 
     def __enter__(self) -> Self:
         self.simulator.__enter__()
+        self._http = Http(self.url)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.clear()
+        self._http.close()
         self.simulator.__exit__(kind, error, trace)
 
     @property
@@ -88,11 +84,7 @@ class Simulated:
         """One request; bytes and text are sent as they are, everything else as JSON."""
         token = (user or self._harness).token
         headers = {"Authorization": f"Bearer {token}", "Accept": accept, "Content-Type": content_type}
-        raw = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
-        answer = self._pool.request(method, self.url + path, body=raw, headers=headers)
-        text = answer.data.decode(errors="replace")
-        parsed = json.loads(text) if "json" in answer.headers.get("Content-Type", "") and text else text
-        return Answer(answer.status, parsed, answer.headers)
+        return self._http.call(method, path, body, headers)
 
     def kubectl(
         self,
@@ -108,16 +100,7 @@ class Simulated:
         if program is None:
             pytest.skip("there is no kubectl: neither a control plane's nor one on the path")
         where = () if namespace is None else (f"--namespace={namespace}",)
-        done = subprocess.run(
-            [program, f"--kubeconfig={(user or self._harness).kubeconfig}", *where, *args],
-            env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder)},
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            timeout=_KUBECTL_SECONDS,
-            check=False,
-        )
-        finished = Finished(("kubectl", *args), done.returncode, done.stdout, done.stderr)
+        finished = kubectl(program, (user or self._harness).kubeconfig, *where, *args, stdin=stdin)
         return finished.check() if check else finished
 
     def requests(self, user: User) -> list[Request]:
@@ -133,28 +116,29 @@ class Simulated:
 
     def settle(self, namespace: str) -> None:  # noqa: ARG002 - the controllers know no namespaces
         """The controllers do all that they will do."""
-        self.simulator.settle()
+        self.simulator.controllers.settle()
 
     def make_ready(self, namespace: str, deployment: str) -> None:
         """Runs the Deployment's pods until its rollout is complete."""
         self._running.add((namespace, deployment))
-        self.simulator.settle()
+        self.simulator.controllers.settle()
         self._running.clear()
 
     def compact(self) -> None:
         """Continue tokens given out so far answer 410."""
-        self.store.expire_tokens()
+        self.store.continuations.clear()
 
     def _runs(self, pod: dict[str, Any]) -> bool:
-        owner = pod["metadata"]["ownerReferences"][0]["name"]
-        return (pod["metadata"]["namespace"], owner.rpartition("-")[0]) in self._running
+        owners = {one["name"].rpartition("-")[0] for one in pod["metadata"].get("ownerReferences", ())}
+        return any((pod["metadata"]["namespace"], owner) in self._running for owner in owners)
 
 
-def _denied(asked: Asked) -> bool:
-    return asked.user.startswith(_OTHERS)
+def _denied(user: str) -> bool:
+    return user.startswith(_OTHERS)
 
 
-def _told(one: Recorded) -> Request:
+def _told(recorded: Recorded) -> Request:
+    one = recorded.request
     parts = one.path.strip("/").split("/")
     rest = parts[2 if parts[0] == "api" else 3 :]
     namespace = ""
@@ -164,4 +148,5 @@ def _told(one: Recorded) -> Request:
     verb = _VERBS.get(one.method) or ("get" if name else "list")
     uri = f"{one.path}?{urlencode(one.query)}" if one.query else one.path
     dry = one.query.get("dryRun") == "All"
-    return Request(verb, uri, one.status, one.user_agent, resource, subresource, namespace, name, dry)
+    agent = one.headers.get("user-agent", "")
+    return Request(verb, uri, recorded.status, agent, resource, subresource, namespace, name, dry)

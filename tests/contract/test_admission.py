@@ -44,10 +44,6 @@ def test_sizes_that_the_crd_takes(talk: Talk, size: int) -> None:
         (altered(takara(), "spec", {}), (REQUIRED, "spec.size")),
         (altered(takara(), "spec"), (REQUIRED, "spec")),
         *((takara(name), (INVALID, "metadata.name")) for name in ("UPPER", "a_b", "x" * 254, "-a")),
-        (
-            altered(deployment(), "spec.template.metadata.labels", {"app": "other"}),
-            (INVALID, "spec.template.metadata.labels"),
-        ),
         (altered(deployment(), f"{CONTAINER}.image"), (REQUIRED, "spec.template.spec.containers[0].image")),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from takara_sync.simulator import AdmissionHook, AdmissionReview
+from takara_sync.simulator import AdmissionHook
 from tests.contract.simulated import Simulated
 from tests.contract.talk import OUR_FIELDS, Json, Talk, deployment, owned, wait
 
@@ -45,8 +45,7 @@ def two_at_least(talk: Talk) -> AbstractContextManager[None]:
     """Deployments get a label, and two replicas where they ask for fewer."""
     server, namespace = talk.server, talk.namespace
 
-    def hook(review: AdmissionReview) -> Json:
-        new = review.new
+    def hook(new: Json) -> Json:
         if (new["kind"], new["metadata"].get("namespace")) == ("Deployment", namespace):
             new["metadata"]["labels"] |= {"added": "yes"}
             new["spec"]["replicas"] = max(2, new["spec"]["replicas"])

@@ -1,163 +1,107 @@
-"""The real kubectl on both servers: its everyday verbs on Takaras and Deployments."""
+"""The real kubectl on both servers: its everyday verbs on Takaras and Deployments, one after the other."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+import shlex
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contract.talk import OUR_FIELDS, Json, Talk, containers, deployment, entry, owned, takara, with_second
+from tests.contract.talk import Json, Talk, deployment, takara, with_second
 
 if TYPE_CHECKING:
     from tests.contract.simulated import Simulated
-    from tests.server import Finished
+
+MANAGERS = "-o 'jsonpath={range .metadata.managedFields[*]}{.manager}/{.operation}/{.subresource} {end}'"
+Step = tuple[str, Json | None, str]
+
+# Each step is what kubectl is called with, what is piped into it, and a pattern of what it says.
+SESSIONS: dict[str, list[Step]] = {
+    "a Takara": [
+        ("api-resources -o name", None, r"(?m)^takaras\.maho\.takara\.org$"),
+        ("create -f -", takara(), r"/one created\n$"),
+        ("get tk", None, r"^NAME +SIZE +REPLICAS +READY +STATUS +AGE\none +3 "),
+        ("get tk -o wide", None, r" NODES\n"),
+        ("get takara.maho.takara.org -o name", None, r"^takara\.maho\.takara\.org/one\n$"),
+        ("describe tk one", None, r"(?s)Size:  3\n.*Observed Generation:  -1\n"),
+        ("replace -f -", takara(size=7), r"/one replaced\n$"),
+        ("scale tk/one --replicas=5", None, r"/one scaled\n$"),
+        (f"get tk one --show-managed-fields {MANAGERS}", None, r"kubectl/Update/scale "),
+        ("get tk one -o jsonpath={.spec}", None, r'^{"size":5}$'),
+        ("""patch tk/one --type=merge -p '{"spec":{"size":4}}'""", None, r"/one patched\n$"),
+        ("annotate tk/one example.org/a=b", None, r"/one annotated\n$"),
+        ("label tk/one example.org/c=d", None, r"/one labeled\n$"),
+        ("label tk/one example.org/c-", None, r"/one unlabeled\n$"),
+        ("get tk one -o jsonpath={.spec.size}{.metadata.labels}{.metadata.annotations}", None, r'^4(\{\})?{"exam.*"b"'),
+        ("delete tk/one", None, r"^takara.* \"one\" deleted"),
+        ("get tk/one --ignore-not-found", None, r"^$"),
+    ],
+    "a Takara that is applied": [
+        ("apply -f -", takara(), r"/one created\n$"),
+        ("apply -f -", takara(), r"/one unchanged\n$"),
+        ("apply -f -", takara(size=5), r"/one configured\n$"),
+        ("get tk one -o jsonpath={.spec}", None, r'^{"size":5}$'),
+        ("apply --server-side --force-conflicts -f -", takara(), r"/one serverside-applied\n$"),
+        (f"get tk one --show-managed-fields {MANAGERS}", None, r"kubectl/Apply/ "),
+    ],
+    "a Deployment": [
+        ("apply -f -", with_second(), r"/one created\n$"),
+        ("apply -f -", with_second(), r"/one unchanged\n$"),
+        ("apply -f -", deployment(replicas=1), r"/one configured\n$"),
+        ("get deploy one -o jsonpath={.spec.replicas}{.spec.template.spec.containers[*].name}", None, r"^1takara$"),
+        ("rollout restart deploy/one", None, r"/one restarted\n$"),
+        ("set image deploy/one takara=other", None, r"/one image updated\n$"),
+        ("get deploy one -o jsonpath={.spec.template}", None, r'(?s)restartedAt".*"image":"other"'),
+        ("scale deployment/one --replicas=2", None, r"/one scaled\n$"),
+        ("""patch deploy/one -p '{"spec":{"paused":true}}'""", None, r"/one patched\n$"),
+        (f"get deploy one --show-managed-fields {MANAGERS}", None, r"kubectl-set/Update/ "),
+        (f"get deploy one --show-managed-fields {MANAGERS}", None, r"kubectl/Update/scale "),
+        ("delete deploy/one", None, r"^deployment.* \"one\" deleted"),
+        ("get deploy/one --ignore-not-found", None, r"^$"),
+    ],
+}
 
 
-class Kubectl(Talk):
-    """kubectl in the namespace of the test."""
-
-    def run(self, *args: str, stdin: Any = None) -> str:
-        """What it says where it succeeds; what is piped in is JSON."""
-        text = None if stdin is None else json.dumps(stdin)
-        return self.server.kubectl(*args, stdin=text, namespace=self.namespace).stdout
-
-    def fails(self, *args: str) -> Finished:
-        """How it fails."""
-        found = self.server.kubectl(*args, check=False, namespace=self.namespace)
-        assert found.code != 0
-        return found
+@pytest.mark.parametrize("name", SESSIONS)
+def test_what_kubectl_says(talk: Talk, name: str) -> None:
+    for line, body, pattern in SESSIONS[name]:
+        piped = None if body is None else json.dumps(body)
+        said = talk.server.kubectl(*shlex.split(line), stdin=piped, namespace=talk.namespace).stdout
+        assert re.search(pattern, said), f"{line}: {said}"
 
 
-@pytest.fixture
-def kubectl(talk: Talk) -> Kubectl:
-    return Kubectl(talk.server)
-
-
-def rows(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines() if line]
-
-
-def test_get_takaras(kubectl: Kubectl) -> None:
-    kubectl.create("takaras", takara("example-takara"))
-    head, row = rows(kubectl.run("get", "tk"))
-    assert head == ["NAME", "SIZE", "REPLICAS", "READY", "STATUS", "AGE"]
-    assert row[:2] == ["example-takara", "3"]
-    assert rows(kubectl.run("get", "tk", "-o", "wide"))[0][-1] == "NODES"
-    assert kubectl.run("get", "takara.maho.takara.org", "-o", "name") == "takara.maho.takara.org/example-takara\n"
-
-
-def test_get_what_a_deployment_made(kubectl: Kubectl) -> None:
-    kubectl.create("deployments", deployment(replicas=1))
-    kubectl.server.make_ready(kubectl.namespace, "one")
-    text = kubectl.run("get", "deploy,rs,pods")
-    assert {line[0].split("/")[0] for line in rows(text)} == {"NAME", "pod", "deployment.apps", "replicaset.apps"}
-    assert rows(kubectl.run("get", "deploy", "--no-headers"))[0][:4] == ["one", "1/1", "1", "1"]
-    (pod,) = rows(kubectl.run("get", "pods", "-l", "app=takara", "--no-headers"))
-    assert "Running" in pod
-
-
-def test_describe(kubectl: Kubectl) -> None:
-    kubectl.create("takaras", takara())
-    told = kubectl.run("describe", "tk", "one")
-    assert "Size:  3" in told
-    assert "Observed Generation:  -1" in told
-    kubectl.create("deployments", deployment(replicas=1))
-    kubectl.server.settle(kubectl.namespace)
-    assert "1 desired | 1 updated | 1 total" in kubectl.run("describe", "deploy", "one")
-
-
-@pytest.mark.parametrize(
-    ("plural", "first", "then"),
-    [("takaras", takara(), takara(size=5)), ("deployments", with_second(), deployment(replicas=4))],
-)
-def test_apply_twice_and_changed(kubectl: Kubectl, plural: str, first: Json, then: Json) -> None:
-    for body, outcome in ((first, "created"), (first, "unchanged"), (then, "configured")):
-        assert kubectl.run("apply", "-f", "-", stdin=body).endswith(f"/one {outcome}\n")
-    after = kubectl.get(plural)["spec"]
-    if plural == "deployments":
-        assert (after["replicas"], containers({"spec": after})) == (4, {"takara": "busybox"})
-    else:
-        assert after == {"size": 5}
-
-
-def test_apply_server_side(kubectl: Kubectl) -> None:
-    for body in (takara(), deployment()):
-        assert kubectl.run("apply", "--server-side", "-f", "-", stdin=body).endswith("/one serverside-applied\n")
-    assert owned(kubectl.get("deployments"), "kubectl") == OUR_FIELDS
-    assert owned(kubectl.get("takaras"), "kubectl") == {"spec/size"}
+def test_get_what_a_deployment_made(talk: Talk) -> None:
+    talk.create("deployments", deployment(replicas=1))
+    talk.server.make_ready(talk.namespace, "one")
+    talk.settled()
+    for line, pattern in (
+        ("get deploy,rs,pods -o name", r"(?s)^deployment.apps/one\nreplicaset.apps/one-\w+\npod/one-\w+-\w+\n$"),
+        ("get deploy --no-headers", r"^one +1/1 +1 +1 "),
+        ("get pods -l app=takara --no-headers", r" Running "),
+        ("describe deploy one", r"1 desired \| 1 updated \| 1 total"),
+    ):
+        said = talk.server.kubectl(*line.split(), namespace=talk.namespace).stdout
+        assert re.search(pattern, said), f"{line}: {said}"
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"), [({"size": -1}, "spec.size"), ({"size": 1, "colour": "red"}, 'unknown field "spec.colour"')]
+    ("line", "body", "words"),
+    [
+        ("apply -f -", takara(size=-1), "spec.size"),
+        ("apply -f -", takara(size=1, colour="red"), 'unknown field "spec.colour"'),
+        ("get tk absent", None, "NotFound"),
+    ],
 )
-def test_apply_refuses_a_mistake(kubectl: Kubectl, spec: Json, words: str) -> None:
-    body = json.dumps(takara(**spec))
-    found = kubectl.server.kubectl("apply", "-f", "-", stdin=body, check=False, namespace=kubectl.namespace)
+def test_a_mistake(talk: Talk, line: str, body: Json | None, words: str) -> None:
+    found = talk.server.kubectl(*line.split(), stdin=json.dumps(body), check=False, namespace=talk.namespace)
     assert found.code == 1
     assert words in found.stderr
 
 
-def test_create_and_replace(kubectl: Kubectl) -> None:
-    assert kubectl.run("create", "-f", "-", stdin=takara()).endswith("/one created\n")
-    assert kubectl.run("replace", "-f", "-", stdin=takara(size=7)).endswith("/one replaced\n")
-    assert kubectl.get("takaras")["spec"] == {"size": 7}
-
-
-def test_scale(kubectl: Kubectl) -> None:
-    kubectl.create("takaras", takara())
-    kubectl.applied(deployment())
-    assert kubectl.run("scale", "tk/one", "--replicas=5").endswith("/one scaled\n")
-    assert kubectl.run("scale", "deployment/one", "--replicas=2").endswith("/one scaled\n")
-    assert kubectl.get("takaras")["spec"]["size"] == 5
-    after = kubectl.get("deployments")
-    assert after["spec"]["replicas"] == 2
-    assert owned(after, "kubectl", "Update", "scale") == {"spec/replicas"}
-
-
-def test_patch_annotate_and_label(kubectl: Kubectl) -> None:
-    kubectl.create("takaras", takara())
-    kubectl.applied(deployment())
-    kubectl.run("patch", "tk/one", "--type=merge", "-p", '{"spec":{"size":4}}')
-    kubectl.run("patch", "deploy/one", "-p", '{"spec":{"replicas":4}}')
-    for kind in ("tk/one", "deploy/one"):
-        kubectl.run("annotate", kind, "example.org/a=b")
-        kubectl.run("label", kind, "example.org/c=d")
-        kubectl.run("label", kind, "example.org/c-")
-        plural = {"tk": "takaras", "deploy": "deployments"}[kind.split("/")[0]]
-        metadata = kubectl.get(plural)["metadata"]
-        assert metadata["annotations"]["example.org/a"] == "b"
-        assert "example.org/c" not in metadata.get("labels", {})
-
-
-def test_set_image_and_restart(kubectl: Kubectl) -> None:
-    made = kubectl.applied(deployment())
-    kubectl.run("rollout", "restart", "deploy/one")
-    after = kubectl.get("deployments")
-    assert entry(after) == entry(made)
-    assert "kubectl.kubernetes.io/restartedAt" in after["spec"]["template"]["metadata"]["annotations"]
-    kubectl.run("set", "image", "deploy/one", "takara=other")
-    after = kubectl.get("deployments")
-    assert containers(after) == {"takara": "other"}
-    where = 'spec/template/spec/containers/k:{"name":"takara"}/image'
-    assert where in owned(after, "kubectl-set", "Update")
-
-
-@pytest.mark.parametrize("kind", ["tk/one", "deploy/one"])
-def test_delete_waits_and_ends(kubectl: Kubectl, kind: str) -> None:
-    kubectl.create("takaras", takara())
-    kubectl.create("deployments", deployment(replicas=1))
-    assert "deleted" in kubectl.run("delete", kind)
-    assert "NotFound" in kubectl.fails("get", kind).stderr
-
-
 @pytest.mark.parametrize("kind", ["tk", "deploy"])
 def test_a_watch_of_the_simulator_ends_at_once_and_says_why(simulated: Simulated, kind: str) -> None:
-    namespace = simulated.namespace()
-    found = simulated.kubectl("get", kind, "--watch", check=False, namespace=namespace)
+    found = simulated.kubectl("get", kind, "--watch", check=False, namespace=simulated.namespace())
     assert found.code == 1
     assert "watch is not served by the takara-sync simulator" in found.stderr
-
-
-def test_the_resources_are_listed(kubectl: Kubectl) -> None:
-    assert "takaras" in kubectl.run("api-resources", "-o", "name")

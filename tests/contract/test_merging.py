@@ -58,3 +58,13 @@ def test_a_list_item_of_which_others_own_a_part_only_goes(talk: Talk) -> None:
     talk.applied(with_second())
     talk.strategic({"spec": {"template": {"spec": {"containers": [{"name": "second", "image": "other"}]}}}})
     assert containers(talk.applied(deployment())) == {"takara": "busybox"}
+
+
+def test_the_metadata_of_the_server_stays_when_nobody_owns_a_label_any_more(talk: Talk) -> None:
+    talk.applied(deployment())
+    labels = {"metadata": {"name": "one", "labels": {"app": "theirs", "takara_cr": "theirs"}}}
+    kind = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    before = talk.applied(kind | labels, manager="thief")
+    after = talk.applied(kind | {"metadata": {"name": "one"}, "spec": {"replicas": 4}}, manager="thief")
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert ("labels" in after["metadata"], after["spec"]["replicas"]) == (False, 4)

@@ -63,7 +63,8 @@ def test_our_entry_loses_what_somebody_changes_and_an_apply_restores_it(
 ) -> None:
     made = talk.applied(deployment())
     assert owned(talk.strategic(patch)) == OUR_FIELDS - lost
-    assert ours(talk.applied(deployment())) == ours(made)
+    after = talk.applied(deployment())
+    assert (ours(after), after["spec"]["replicas"], entry(after, "somebody", "Update")) == (ours(made), 3, None)
 
 
 def test_a_removed_owner_reference_leaves_our_entry_and_no_new_generation(talk: Talk) -> None:

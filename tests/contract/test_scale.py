@@ -14,12 +14,13 @@ from tests.contract.talk import (
     generation,
     ours,
     owned,
-    takara,
 )
 
 
-def test_the_scale_subresource_makes_an_entry_without_time(talk: Talk) -> None:
-    talk.applied(deployment())
+@pytest.mark.parametrize("size", [3, 0])
+def test_the_scale_subresource_makes_an_entry_without_time(talk: Talk, size: int) -> None:
+    """Of a Takara see test_kubectl."""
+    talk.applied(deployment(replicas=size))
     answer = talk.patch("deployments", {"spec": {"replicas": 5}}, sub="scale")
     assert (answer.body["kind"], answer.body["spec"]) == ("Scale", {"replicas": 5})
     after = talk.get("deployments")
@@ -58,14 +59,6 @@ def test_scaling_to_nothing_leaves_the_replicas_to_nobody(talk: Talk, plural: st
         assert entry(after, "somebody", "Update", "scale") is None
 
 
-def test_scaling_up_from_our_nothing_is_recorded(talk: Talk) -> None:
-    talk.applied(deployment(replicas=0))
-    talk.patched("deployments", {"spec": {"replicas": 2}}, sub="scale")
-    after = talk.get("deployments")
-    assert owned(after) == OUR_FIELDS - {"spec/replicas"}
-    assert owned(after, "somebody", "Update", "scale") == {"spec/replicas"}
-
-
 def test_a_scale_by_put(talk: Talk) -> None:
     talk.applied(deployment())
     path = talk.path("deployments", "one", "scale")
@@ -79,11 +72,3 @@ def test_a_scale_by_put(talk: Talk) -> None:
     answer = talk.server.call("PUT", f"{path}?fieldManager=hpa", scaled)
     assert (answer.status, answer.body["spec"]) == (200, {"replicas": 6})
     assert owned(talk.get("deployments"), "hpa", "Update", "scale") == {"spec/replicas"}
-
-
-def test_a_takaras_scale(talk: Talk) -> None:
-    talk.create("takaras", takara())
-    talk.patched("takaras", {"spec": {"replicas": 5}}, sub="scale")
-    after = talk.get("takaras")
-    assert (after["spec"]["size"], generation(after)) == (5, 2)
-    assert owned(after, "somebody", "Update", "scale") == {"spec/size"}

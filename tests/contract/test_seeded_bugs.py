@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from takara_sync.simulator import admission, controllers, fields, objects, reading, rules, writes
-from takara_sync.simulator.kinds import takara
+from takara_sync.simulator import admission, controllers, fields, objects, patches, reading, writes
 from tests.contract import (
     talk,
     test_admission,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     Test = Callable[[talk.Talk], None]
 
 
-def untested(target: Any, operations: Any, right: Any = writes._PATCHES[talk.JSON_PATCH]) -> Any:
+def untested(target: Any, operations: Any, right: Any = patches.json_patch) -> Any:
     """A JSON patch without its tests."""
     return right(target, [one for one in operations if one["op"] != "test"])
 
@@ -44,51 +43,64 @@ def unseen(old: Any, new: Any, right: Any = fields.changed) -> Any:
     return touched - {("f:spec", "f:replicas")}, gone
 
 
-def alone(entries: Any, live: Any, wanted: Any, writer: Any, right: Any = fields.applied) -> Any:
-    """An apply that sees no owner but its own."""
-    return right([one for one in entries if one.ident == writer.ident], live, wanted, writer)
+def alone(live: Any, wanted: Any, unowned: Any, writer: Any, right: Any = fields.applied) -> Any:
+    """An apply that takes what it wants from others."""
+    return *right(live, wanted, unowned, writer)[:2], []
 
 
-def by_name(all_: Any, namespace: str, owner: Any) -> str:
-    """What becomes of the dependents of a Takara of this name, whatever its uid."""
-    return "keep" if all_.get(takara(), namespace, owner["name"]) else "delete"
+def unchecked(old: Any) -> Any:
+    """The metadata that the server keeps, whatever the write says about the object that it is for."""
+    return {key: old["metadata"][key] for key in fields.SYSTEM if key in old["metadata"]}
+
+
+_KEPT: dict[str, Any] = {}
+
+
+def remembering(objects: Any, kind: Any, namespace: Any, query: Any, _: Any, right: Any = reading.page) -> Any:
+    """A page of a list whose continue token never expires."""
+    return right(objects, kind, namespace, query, _KEPT)
+
+
+def by_name(owner: Any, present: Any, _served: Any) -> str:
+    """What becomes of the dependents of an object of this name, whatever its uid."""
+    return "keep" if owner["name"] in {one["metadata"]["name"] for one in present.values()} else "delete"
 
 
 # The module or class, the name in it, what replaces it, and the test that has to notice.
 BUGS: dict[str, tuple[Any, str, Any, Test]] = {
     "a stale resourceVersion is accepted": (
-        *(rules, "check_version", lambda *_: None),
+        *(objects, "_checked", lambda _kind, old, *_: unchecked(old)),
         lambda server: test_writing.test_a_stale_version_is_409(server, "deployments"),
     ),
     "the uid is not tested": (
-        *(rules, "check_uid", lambda *_: None),
-        test_applying.test_another_incarnations_uid_is_422_and_409_with_its_version_or_where_absent,
+        *(objects, "_checked", lambda _kind, old, *_: unchecked(old)),
+        lambda server: test_applying.test_what_an_apply_is_bound_to(server, *test_applying.BOUND[6], force=True),
     ),
     "an unchanged apply moves the version": (
-        *(rules, "same", lambda *_: False),
+        *(objects, "_timeless", lambda _: object()),
         test_applying.test_an_apply_that_changes_nothing_moves_nothing,
     ),
     "labels move the generation": (
-        *(rules, "changes_generation", lambda *_: True),
+        *(objects, "_moves_generation", lambda *_: True),
         lambda server: test_writing.test_what_moves_the_generation(server, "takaras", test_writing.LABEL, False),
     ),
     "the status endpoint writes the spec": (
-        *(rules, "isolated", lambda _old, new, _subresource: new),
-        test_writing.test_a_status_write_moves_the_version_only,
+        *(objects, "_written", lambda _old, new, _subresource: new),
+        test_writing.test_the_status_and_the_rest_are_written_apart,
     ),
     "the tests of a JSON patch are skipped": (
-        *(writes, "_PATCHES", {**writes._PATCHES, talk.JSON_PATCH: untested}),
+        *(writes, "PATCHES", {**patches.PATCHES, talk.JSON_PATCH: untested}),
         lambda server: test_status.test_a_failed_test_is_422_without_causes(
             server, {"op": "test", "path": "/metadata/uid", "value": talk.OTHER_UID}
         ),
     ),
     "the schema refuses nothing": (
-        *(admission, "violations", lambda *_: iter(())),
+        *(admission, "mistakes", lambda *_: iter(())),
         lambda server: test_admission.test_sizes_that_the_crd_refuses(server, -1, "FieldValueInvalid"),
     ),
     "continue tokens never expire": (
-        *(reading.Lists, "expire_tokens", lambda _: None),
-        test_reading.test_an_expired_token_is_410,
+        *(reading, "page", remembering),
+        lambda server: test_reading.test_an_expired_token_is_410(server, "takaras"),
     ),
     "owners are collected by name": (
         *(controllers, "fate", by_name),
@@ -101,7 +113,7 @@ BUGS: dict[str, tuple[Any, str, Any, Test]] = {
         ),
     ),
     "an apply without force takes the fields of others": (
-        *(fields, "applied", alone),
+        *(writes, "applied", alone),
         test_applying.test_without_force_another_managers_value_is_a_conflict,
     ),
     "what is no longer applied stays": (

@@ -85,4 +85,6 @@ def _request(event: dict[str, Any]) -> Request:
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
         dry_run="dryRun" in parse_qs(urlsplit(event["requestURI"]).query),
+        received=_received(event),
+        answered=event["stageTimestamp"],
     )

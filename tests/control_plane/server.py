@@ -7,7 +7,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ import urllib3.exceptions
 from tests.control_plane import commands, crd, workloads
 from tests.control_plane.audit import AuditLog
 from tests.control_plane.certificates import make_certificates
-from tests.control_plane.http import Http
+from tests.control_plane.http import Http, kubectl
 from tests.control_plane.processes import Ports, Processes, StartError
 from tests.control_plane.users import Users
 from tests.control_plane.waiting import START_SECONDS, wait_until
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-_KUBECTL_SECONDS = 60
 # The server makes its default roles with a poll of one second: waiting for them doubles the time of a start.
 _ROLES = ("poststarthook/rbac/bootstrap-roles", "poststarthook/scheduling/bootstrap-system-priority-classes")
 _READY = "/readyz?" + "&".join(f"exclude={hook}" for hook in _ROLES)
@@ -133,16 +131,7 @@ class ControlPlane:
         self.wait_for_roles()
         who = (user or self._users.harness).kubeconfig
         where = () if namespace is None else (f"--namespace={namespace}",)
-        done = subprocess.run(
-            [self._part("kubectl"), f"--kubeconfig={who}", *where, *args],
-            env=self._environment(),
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            timeout=_KUBECTL_SECONDS,
-            check=False,
-        )
-        finished = Finished(("kubectl", *args), done.returncode, done.stdout, done.stderr)
+        finished = kubectl(self._part("kubectl"), who, *where, *args, stdin=stdin)
         return finished.check() if check else finished
 
     def requests(self, user: User) -> list[Request]:

@@ -19,6 +19,7 @@ from tests.control_plane.build import HOW_TO_BUILD
 from tests.control_plane.processes import Ports, StartError
 from tests.control_plane.users import OTHERS, NoMoreUsersError
 from tests.control_plane.waiting import START_SECONDS, wait_until
+from tests.control_plane.workloads import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,21 +58,14 @@ def alive(pid: int) -> bool:
     return state not in {"Z", "X"}
 
 
-def pytest_of_one_test(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Runs a test that needs a control plane, in a pytest that finds none but has settings of a user."""
+def pytest_of_two_tests(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One that needs a control plane and one that does not, in a pytest that has settings of a user."""
     settings = {"TAKARA_SYNC_INTERVAL": "1", "KUBECONFIG": "/nowhere", "WATCH_NAMESPACE": "x"}
-    environment = {**os.environ, **settings, "XDG_CACHE_HOME": str(tmp_path)}
-    for name in ("KUBEBUILDER_ASSETS", "PYTEST_ADDOPTS"):
-        environment.pop(name, None)
+    mine = {name: value for name, value in os.environ.items() if name not in ("KUBEBUILDER_ASSETS", "PYTEST_ADDOPTS")}
     chosen = "the_server_is_a_real_one or nothing_of_the_users"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", chosen, *options]
+    command = [sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", "-k", chosen, *options, __file__]
     return subprocess.run(
-        [*command, "tests/test_control_plane.py", "tests/control_plane/test_lifecycle.py"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, cwd=ROOT, env=mine | settings | environment, capture_output=True, text=True, check=False
     )
 
 
@@ -80,53 +74,65 @@ def test_nothing_of_the_users_own_settings_is_left() -> None:
     assert not left | (os.environ.keys() & {"KUBECONFIG", "WATCH_NAMESPACE", "KUBERNETES_SERVICE_HOST"})
 
 
-def test_without_a_control_plane_the_run_says_so_and_skips(tmp_path: Path) -> None:
-    run = pytest_of_one_test(tmp_path)
-    assert run.returncode == 0, run.stdout
+@pytest.mark.parametrize(("options", "words"), [((), "1 passed, 1 skipped"), (("--require-control-plane",), "1 error")])
+def test_without_a_control_plane_the_run_says_so_and_skips_or_fails(
+    tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    run = pytest_of_two_tests(*options, XDG_CACHE_HOME=str(tmp_path))
     assert run.stdout.count("simulator only: ") == 2
-    assert "1 passed, 1 skipped" in run.stdout
     assert HOW_TO_BUILD in run.stdout
-
-
-def test_a_required_control_plane_that_is_not_there_fails_the_run(tmp_path: Path) -> None:
-    run = pytest_of_one_test(tmp_path, "--require-control-plane")
-    assert run.returncode == 1
     assert "1 passed" in run.stdout
-    assert "1 error" in run.stdout
+    assert words in run.stdout
+    assert (run.returncode == 0) == (not options)
 
 
 def test_incomplete_assets_end_the_run(tmp_path: Path) -> None:
-    environment = {**os.environ, "KUBEBUILDER_ASSETS": str(tmp_path)}
-    command = [sys.executable, "-m", "pytest", "--collect-only", "tests/control_plane"]
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    run = pytest_of_two_tests(KUBEBUILDER_ASSETS=str(tmp_path))
     assert run.returncode == pytest.ExitCode.USAGE_ERROR
     assert "lacks etcd, " in run.stderr
 
 
-def test_the_crd_can_be_left_out(fresh_control_plane: Start) -> None:
-    server = fresh_control_plane(crd=False, controller_manager=False)
+def test_the_server_is_a_real_one(control_plane: ControlPlane) -> None:
+    version = control_plane.call("GET", "/version").body
+    assert version["gitVersion"].startswith("v1.36.")
+    assert (version["major"], version["minor"]) == ("1", "36")
+
+
+def test_a_rollout_that_cannot_go_on_never_settles(control_plane: ControlPlane, namespace: str) -> None:
+    control_plane.kubectl("create", "deployment", "one", "--image=busybox", "--replicas=3", namespace=namespace)
+    control_plane.make_ready(namespace, "one")
+    control_plane.kubectl("rollout", "restart", "deployment/one", namespace=namespace)
+    with pytest.raises(TimeoutError, match=f"Deployment {namespace}/one has "):
+        settle(control_plane, namespace, within=2)
+
+
+def test_more_flags_for_the_api_server_no_crd_and_users_without_end(fresh_control_plane: Start) -> None:
+    server = fresh_control_plane(crd=False, controller_manager=False, api_server_flags=["--anonymous-auth=false"])
     assert set(server.pids) == {"etcd", "kube-apiserver"}
     answer = server.call("GET", TAKARAS.format("default"))
     assert (answer.status, answer.body) == (404, "404 page not found\n")
-
-
-@pytest.mark.parametrize(("crd", "code"), [("schemaless", 201), (True, 422)])
-def test_only_a_crd_without_schema_lets_everything_in(crd: bool | str, code: int, fresh_control_plane: Start) -> None:
-    server = fresh_control_plane(crd=crd, controller_manager=False)
-    path = TAKARAS.format(server.namespace())
-    codes = [server.call("POST", path, bad_takara(spec)).status for spec in BAD_SPECS]
-    assert codes == [code] * len(BAD_SPECS)
-    served = server.call("PATCH", f"{path}/absent/status", {}, content_type=MERGE)
-    assert "absent" in served.body["message"]  # the subresource is there, that Takara is not
-
-
-def test_more_flags_for_the_api_server_and_users_without_end(fresh_control_plane: Start) -> None:
-    server = fresh_control_plane(crd=False, controller_manager=False, api_server_flags=["--anonymous-auth=false"])
-    assert server.call("GET", "/version").status == 200
     for _ in range(OTHERS):
         server.user(admin=False)
     with pytest.raises(NoMoreUsersError):
         server.user(admin=False)
+
+
+def test_a_crd_without_schema_lets_everything_in_and_the_end_leaves_no_process_and_no_folder(
+    control_plane: ControlPlane, fresh_control_plane: Start
+) -> None:
+    fresh = fresh_control_plane(crd="schemaless")
+    for server, code in ((fresh, 201), (control_plane, 422)):
+        path = TAKARAS.format(server.namespace())
+        codes = [server.call("POST", path, bad_takara(spec)).status for spec in BAD_SPECS]
+        assert codes == [code] * len(BAD_SPECS)
+        found = server.call("PATCH", f"{path}/absent/status", {}, content_type=MERGE)
+        assert "absent" in found.body["message"]  # the subresource is there, that Takara is not
+    pids = fresh.pids
+    assert set(pids) == {"etcd", "kube-apiserver", "kube-controller-manager"}
+    assert all(alive(pid) for pid in pids.values())
+    fresh.__exit__(None, None, None)
+    assert not any(alive(pid) for pid in pids.values())
+    assert not fresh.folder.exists()
 
 
 def test_a_start_that_fails_shows_the_log_and_leaves_nothing(
@@ -136,16 +142,6 @@ def test_a_start_that_fails_shows_the_log_and_leaves_nothing(
     with pytest.raises(StartError, match=r"(?s)kube-apiserver ended with code 1\n.*unknown flag: --no-such-flag"):
         fresh_control_plane(api_server_flags=["--no-such-flag"])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_end_leaves_no_process_and_no_folder(fresh_control_plane: Start) -> None:
-    server = fresh_control_plane()
-    pids, folder = server.pids, server.folder
-    assert set(pids) == {"etcd", "kube-apiserver", "kube-controller-manager"}
-    assert all(alive(pid) for pid in pids.values())
-    server.__exit__(None, None, None)
-    assert not any(alive(pid) for pid in pids.values())
-    assert not folder.exists()
 
 
 def test_a_killed_test_process_leaves_no_child(control_plane_assets: Path) -> None:

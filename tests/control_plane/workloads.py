@@ -122,8 +122,8 @@ def _conditions(one: _Object) -> str:
     return " ".join(f"{condition['type']}={condition['status']}" for condition in conditions)
 
 
-def _run(server: Server, pod: _Object) -> None:
-    """Tells the server what a kubelet tells of a pod that has just become ready."""
+def running_status(pod: _Object) -> _Object:
+    """What a kubelet writes into the status of a pod that has just become ready."""
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     types = ("PodScheduled", "Initialized", "ContainersReady", "Ready")
     containers = [
@@ -138,15 +138,18 @@ def _run(server: Server, pod: _Object) -> None:
         }
         for container in pod["spec"]["containers"]
     ]
-    status = {
+    return {
         "phase": "Running",
         "startTime": now,
         "conditions": [{"type": name, "status": "True", "lastTransitionTime": now} for name in types],
         "containerStatuses": containers,
     }
+
+
+def _run(server: Server, pod: _Object) -> None:
     path = f"{_KINDS['Pod'].format(pod['metadata']['namespace'])}/{pod['metadata']['name']}/status"
     kind = "application/strategic-merge-patch+json"
-    answer = server.call("PATCH", path, {"status": status}, content_type=kind)
+    answer = server.call("PATCH", path, {"status": running_status(pod)}, content_type=kind)
     if answer.status not in {200, _NOT_FOUND}:  # a pod may go while it is being run
         raise AssertionError(f"PATCH {path}: {answer.status} {answer.body}")
 

@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.crash.survival")
+pytest.register_assert_rewrite("tests.crash.survival", "tests.crash.transient")

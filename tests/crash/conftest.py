@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.crash.survival import Tell
 from tests.support.backoff import no_backoff
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["no_backoff"]
 

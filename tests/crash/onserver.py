@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from takara_sync import sync_once
+from takara_sync import Report, sync_once
 from tests.crash.process import Killed, Process
-from tests.crash.state import State, controller_uid
+from tests.crash.situations import Situation
+from tests.crash.state import State
+from tests.server import Request, Server
 from tests.support.transport import over_http
 from tests.tool import Tool
 from tests.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from takara_sync import Report
-    from tests.crash.situations import Situation
-    from tests.server import Request, Server
-    from tests.world import Json
-
-_APPS = "/apis/apps/v1/namespaces"
-_MAHO = "/apis/maho.takara.org/v1alpha1/namespaces"
-
 
 def state_of(world: World) -> State:
     """What the server holds in that namespace."""
-    paths = (f"{_MAHO}/{world.namespace}/takaras", *(f"{_APPS}/{world.namespace}/{each}" for each in _APPS_KINDS))
-    found = [
-        [each | {"kind": kind} for each in world.call("GET", path)["items"]]
-        for kind, path in zip(_KINDS, paths, strict=True)
-    ]
+    apps = f"/apis/apps/v1/namespaces/{world.namespace}"
+    paths = {
+        "Takara": f"/apis/maho.takara.org/v1alpha1/namespaces/{world.namespace}/takaras",
+        "Deployment": f"{apps}/deployments",
+        "ReplicaSet": f"{apps}/replicasets",
+    }
+    found = ([each | {"kind": kind} for each in world.call("GET", path)["items"]] for kind, path in paths.items())
     return State(world.namespace, *found)
-
-
-_APPS_KINDS = ("deployments", "replicasets")
-_KINDS = ("Takara", "Deployment", "ReplicaSet")
 
 
 def unrecorded(requests: Iterable[Request]) -> frozenset[str]:
@@ -52,24 +41,11 @@ def unrecorded(requests: Iterable[Request]) -> frozenset[str]:
     return frozenset(name for name, done in recorded.items() if not done)
 
 
-def breaches_in(requests: Iterable[Request], foreign: set[str]) -> list[str]:
-    """What the tool must never ask, by the server's own account. foreign: Deployments of nobody or of others."""
-    writes = [each for each in requests if each.writes]
+def breaches_in(requests: Iterable[Request]) -> list[str]:
+    """What the tool must never ask, by the server's own account. A write of a foreign Deployment shows in the state."""
     allowed = {("patch", "deployments", ""), ("patch", "takaras", "status")}
-    done = [each for each in writes if each.code < 300 and each.resource == "deployments"]
-    created = Counter(each.name for each in done if each.code == 201)
-    return [
-        *(each.uri for each in writes if (each.verb, each.resource, each.subresource) not in allowed),
-        *(f"Deployment {each.name} was written, and is not this Takara's" for each in done if each.name in foreign),
-        *(f"Deployment {name} was created {times} times" for name, times in created.items() if times > 1),
-    ]
-
-
-def foreign_in(state: State) -> set[str]:
-    owners: dict[str, Json] = {one["metadata"]["name"]: one for one in state.takaras}
-    uids = {name: one["metadata"]["uid"] for name, one in owners.items()}
-    found = {one["metadata"]["name"]: controller_uid(one) for one in state.deployments}
-    return {name for name, uid in found.items() if uid != uids.get(name)}
+    writes = (each for each in requests if each.writes)
+    return [each.uri for each in writes if (each.verb, each.resource, each.subresource) not in allowed]
 
 
 class OnServer:
@@ -91,7 +67,6 @@ class OnServer:
         self.world = World(self._server, self._server.namespace())
         self.tool = Tool(self._server, self.world.namespace)
         self._situation.scenario.prepare(self.world, self.tool)
-        self._foreign = foreign_in(self.state())
         self.seen = len(self._server.requests(self.tool.user))
 
     def settle(self) -> bool:
@@ -116,4 +91,4 @@ class OnServer:
 
     @property
     def breaches(self) -> list[str]:
-        return breaches_in(self._server.requests(self.tool.user)[self.seen :], self._foreign)
+        return breaches_in(self._server.requests(self.tool.user)[self.seen :])

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from takara_sync.errors import Retryable
-from takara_sync.kube.response import Response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.kube.response import Request
+from takara_sync.kube.response import Request, Response
+from tests.world import Json
 
 
 class Killed(BaseException):
@@ -71,10 +68,14 @@ class Call:
 
 @dataclass
 class Process:
-    """Counts the requests of one pass; at `point` happens what it says. late: sends the request that came too late."""
+    """Counts the requests of one pass; at `point` happens what it says. late: sends the request that came too late.
+
+    changed: the Deployments whose spec this pass changed on the simulator, each with the spec before and after.
+    """
 
     point: Point | None = None
     calls: list[Call] = field(default_factory=list)
+    changed: list[tuple[str, Json, Json]] = field(default_factory=list)
     dead: bool = False
     late: Callable[[], object] | None = None
     _lock: Any = field(default_factory=threading.RLock)

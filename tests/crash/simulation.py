@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from takara_sync import sync_once
+from takara_sync import Report, sync_once
 from takara_sync.kube.response import Request, Response
+from takara_sync.simulator import Snapshot
 from takara_sync.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET, takara
+from tests.contract.simulated import Simulated
 from tests.crash.process import Killed, Process
+from tests.crash.situations import Situation
 from tests.crash.state import State, controller_uid, ready_reason, wrong
 from tests.support.transport import InProcess, in_process
 from tests.tool import Tool
-from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync import Report
-    from takara_sync.simulator import Snapshot
-    from tests.contract.simulated import Simulated
-    from tests.crash.situations import Situation
-    from tests.world import Json
+from tests.world import Json, World
 
 TAKARA = takara()
 BETWEEN_PASSES = timedelta(seconds=30)
@@ -40,9 +34,8 @@ class Moment(NamedTuple):
 class Simulation:
     """One prepared situation.
 
-    Since the last `back_to`: `breaches` are the rules that the tool has broken, `changed` the Deployments whose spec it
-    changed, each with the spec before and after. `checks_status`: whether a status has to be true at the moment it is
-    written, which no pass can promise whose Takaras are edited meanwhile.
+    `breaches`: the rules that the tool has broken since the last `back_to`. `checks_status`: whether a status has to be
+    true at the moment it is written, which no pass can promise whose Takaras are edited meanwhile.
 
     Of `simulated` only the preparation needs the port; the passes go without.
     """
@@ -58,9 +51,7 @@ class Simulation:
         self._controllers = simulated.simulator.controllers
         self._controllers.runs = lambda _: not situation.crowd
         self.now = datetime.now(UTC) + situation.later
-        self.store.now = self.store.objects._now = lambda: self.now
-        self.created: Counter[str] = Counter()
-        self.changed: list[tuple[str, Json, Json]] = []
+        self.store.now = lambda: self.now
         self.checks_status = True
         self.breaches: list[str] = []
         self._settled = 0  # the version that the controllers have nothing to do about
@@ -76,33 +67,35 @@ class Simulation:
         self.now = moment.now
         self._settled = 0
         self.store.requests.clear()
-        self.created.clear()
-        self.changed.clear()
         self.breaches.clear()
 
     def settle(self) -> bool:
         """The controllers do all that they will do; whether that was anything."""
-        before = self.store.objects.version
+        before = self.store.version
         if self._settled != before:
             self._controllers.settle()
-        self._settled = self.store.objects.version
+        self._settled = self.store.version
         return self._settled != before
 
     def tick(self) -> None:
         self._controllers.tick()
 
     def state(self) -> State:
-        every = self.store.objects.all
+        every = self.store.all
         found = (every(kind, self.namespace) for kind in (TAKARA, DEPLOYMENT, REPLICA_SET))
         return State(self.namespace, *found)
 
     def edit(self, name: str, patch: Json, plural: str = "takaras") -> None:
         """Somebody merges this into a Takara, or into its Deployment."""
+        self.somebody("PATCH", plural, name, patch, "application/merge-patch+json")
+
+    def somebody(self, method: str, plural: str, name: str, body: Json | None = None, kind: str = "") -> None:
+        """A request of somebody else; a POST has no name in its path."""
         api = (TAKARA if plural == "takaras" else DEPLOYMENT).api_version
-        path = f"/apis/{api}/namespaces/{self.namespace}/{plural}/{name}"
+        path = f"/apis/{api}/namespaces/{self.namespace}/{plural}/{name}".rstrip("/")
         person = InProcess(self.store.handle, user=self.tool.user.token)
-        response = person.send(Request("PATCH", path, (), patch, "application/merge-patch+json"), 1)
-        assert response.status == 200, response.body
+        response = person.send(Request(method, path, (), body, kind or "application/json"), 1)
+        assert response.status < 300, response.body
 
     # -------------------------------------------------------------- the tool
 
@@ -110,7 +103,7 @@ class Simulation:
         """A pass of the real code over this cluster; None where it was killed. policy: what differs in it."""
         cluster = in_process(
             self.store.handle,
-            lambda request, send: process.around(request, lambda: self._watched(request, send)),
+            lambda request, send: process.around(request, lambda: self._watched(process, request, send)),
             self.tool.user.token,
             namespaces=[self.namespace],
         )
@@ -120,17 +113,18 @@ class Simulation:
         except Killed:
             return None
 
-    def _watched(self, request: Request, send: Callable[[], Response]) -> Response:
+    def _watched(self, process: Process, request: Request, send: Callable[[], Response]) -> Response:
         """A request of the tool; whatever it changes is checked."""
         if not request.writes:
             return send()
         kind, name = self._written(request)
-        before = self.store.objects.get(kind, self.namespace, name)
+        before = self.store.get(kind, self.namespace, name)
         response = send()
-        after = self.store.objects.get(kind, self.namespace, name)
-        if after is not before:
-            check = self._check_deployment if kind == DEPLOYMENT else self._check_status
-            check(name, before, after)
+        after = self.store.get(kind, self.namespace, name)
+        if after is not before and kind == DEPLOYMENT:
+            self._check_deployment(process, name, before, after)
+        elif after is not before:
+            self._check_status(name, before, after)
         return response
 
     # -------------------------------------------------------------- what it may write
@@ -141,28 +135,29 @@ class Simulation:
             self.breaches.append(f"{request} is none of the writes that the tool has")
         return (DEPLOYMENT if where[0] == "deployments" else TAKARA), (where[1] if len(where) > 1 else "")
 
-    def _check_deployment(self, name: str, before: Json | None, after: Json | None) -> None:
-        owner = self.store.objects.get(TAKARA, self.namespace, name)
+    def _check_deployment(self, process: Process, name: str, before: Json | None, after: Json | None) -> None:
+        """It is this Takara's, before the write and after; an older size never replaces the one that is asked for."""
+        owner = self.store.get(TAKARA, self.namespace, name)
         old, new = (one["spec"] if one else {} for one in (before, after))
         if old != new:
-            self.changed.append((name, old, new))
-        if before is None:
-            self.created[name] += 1
-        elif owner is None or controller_uid(before) != owner["metadata"]["uid"]:
-            self.breaches.append(f"Deployment {name} was written, and is not this Takara's")
+            process.changed.append((name, old, new))
         if owner is None or after is None or controller_uid(after) != owner["metadata"]["uid"]:
             self.breaches.append(f"Deployment {name} was made for nobody, or deleted")
-        elif before is not None and before["metadata"]["uid"] != after["metadata"]["uid"]:
-            self.breaches.append(f"Deployment {name} has become another one")
-        if self.created[name] > 1:
-            self.breaches.append(f"Deployment {name} was created {self.created[name]} times")
+            return
+        if before is not None and controller_uid(before) != owner["metadata"]["uid"]:
+            self.breaches.append(f"Deployment {name} was written, and is not this Takara's")
+        if old.get("replicas") == owner["spec"]["size"] != new["replicas"]:
+            self.breaches.append(f"Deployment {name} was at its size, and has {new['replicas']} replicas now")
 
-    def _check_status(self, name: str, _before: Json | None, after: Json | None) -> None:
-        """What a status says has been done, and has been seen."""
-        deployment = self.store.objects.get(DEPLOYMENT, self.namespace, name)
+    def _check_status(self, name: str, before: Json | None, after: Json | None) -> None:
+        """What a status says has been done, and has been seen; it is not of an older generation than the one before."""
+        generations = [((one or {}).get("status") or {}).get("observedGeneration", 0) for one in (before, after)]
+        if generations != sorted(generations):
+            self.breaches.append(f"the status of Takara {name} went back to generation {generations[1]}")
+        deployment = self.store.get(DEPLOYMENT, self.namespace, name)
         takara = after or {"metadata": {"name": name, "deletionTimestamp": ""}}
         if (what := wrong(takara, deployment)) and self.checks_status:
             self.breaches.append(f"the status of Takara {name} was {ready_reason(takara)} before it was true: {what}")
-        pods = {pod["metadata"]["name"] for pod in self.store.objects.all(POD, self.namespace)}
+        pods = {pod["metadata"]["name"] for pod in self.store.all(POD, self.namespace)}
         if not set((takara.get("status") or {}).get("nodes") or ()) <= pods:
             self.breaches.append(f"the status of Takara {name} names pods that do not exist")

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from takara_sync import KubeCluster, Policy, sync_once
 from tests.commands.scenarios import (
     CATALOGUE,
-    a_mixed_fleet,
     blocked_by_a_deployment_of_nobody,
     contested,
     paused,
 )
-from tests.commands.staging import PAUSE, TEMPLATES, Prepare, Scenario, converged, left_by_the_go_operator, template
-from tests.world import GO_OPERATOR, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from tests.tool import Tool
-    from tests.world import Json, World
+from tests.commands.staging import (
+    PAUSE,
+    TEMPLATES,
+    Prepare,
+    Scenario,
+    converged,
+    left_by_the_go_operator,
+    scene,
+    template,
+)
+from tests.tool import Tool
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 
 @dataclass(frozen=True)
@@ -51,20 +57,6 @@ def _pass(world: World, tool: Tool) -> None:
     world.settle()
 
 
-def recreated(world: World, tool: Tool) -> None:
-    """Under the same name; the old Deployment is gone."""
-    converged(world, tool, takara("one", 2))
-    world.kubectl("delete", "tk/one")
-    world.settle()
-    world.create(takara("one", 3))
-
-
-def recreated_before_its_deployment_was_gone(world: World, tool: Tool) -> None:
-    converged(world, tool, takara("one", 2))
-    world.kubectl("delete", "tk/one", "--cascade=background")
-    world.create(takara("one", 3))
-
-
 def recreated_beside_an_orphan(world: World, tool: Tool) -> None:
     converged(world, tool, takara("one", 2))
     world.kubectl("delete", "tk/one", "--cascade=orphan", "--wait=false")
@@ -94,31 +86,18 @@ def resumed(world: World, tool: Tool) -> None:
         world.merge(name, {"metadata": {"annotations": {"maho.takara.org/paused": None}}})
 
 
-def scaled_to_0_by_kubectl(world: World, tool: Tool) -> None:
-    converged(world, tool, takara("one", 3))
-    world.kubectl("scale", "deployment/one", "--replicas=0")
-
-
-def take_over_at_another_size(world: World, _tool: Tool) -> None:
+def take_over_of_a_listed_one(world: World, _tool: Tool) -> None:
+    """The Go operator's Deployment has our label, so that the list holds it; the size is another one."""
     left_by_the_go_operator(world, "old", size=2)
+    label = {"metadata": {"labels": {"app": "takara"}}}
+    path = f"/apis/apps/v1/namespaces/{world.namespace}/deployments/old?fieldManager={GO_OPERATOR}"
+    world.call("PATCH", path, label, content_type="application/merge-patch+json")
     world.merge("old", {"spec": {"size": 4}})
 
 
 def contested_and_tried_again(world: World, tool: Tool) -> None:
     contested(world, tool)
     _pass(world, tool)
-
-
-def two_fleets(world: World, tool: Tool) -> None:
-    """What the Go operator left, beside what is ours and drifted in every way."""
-    converged(world, tool, takara("imaged", 1), takara("unlabelled", 1), takara("shrunk", 3))
-    a_mixed_fleet(world, tool)
-    left_by_the_go_operator(world, "older", size=1)
-    left_by_the_go_operator(world, "oldest", size=1, image="busybox:1")
-    world.merge_deployment("oldest", {"metadata": {"managedFields": [{}]}})
-    world.kubectl("set", "image", "deployment/imaged", "takara=nginx")
-    world.kubectl("label", "deployment/unlabelled", "app-")
-    world.merge("shrunk", {"spec": {"size": 0}})
 
 
 def _with_image(image: str, size: int) -> Json:
@@ -128,43 +107,32 @@ def _with_image(image: str, size: int) -> Json:
 TAKEN_BACK, EDITED_AGAIN = _with_image("nginx:1", 3), _with_image("nginx:3", 5)
 
 
-def edited(world: World, tool: Tool) -> None:
-    """Another image and no more: the fields that we hold are the same as before, and the replicas are right."""
-    converged(world, tool, takara("one", **TAKEN_BACK["spec"]))
-    world.merge("one", _with_image("nginx:2", 3))
+_DRIFTS: dict[str, Json] = {
+    "scaled": {"spec": {"replicas": 3}},
+    "unlabelled": {"metadata": {"labels": {"app": None}}},
+    "cleared": {"metadata": {"managedFields": [{}]}},
+}
+_EDITS: dict[str, Json] = {"sized": {"spec": {"size": 1}}, "halted": PAUSE | {"spec": {"size": 1}}}
 
 
-def a_drifted_fleet(world: World, tool: Tool, each: int = 3) -> None:
-    """Ten times `each` Takaras: most of them ours and drifted in one way, some of the Go operator's, some new."""
-    names = {what: [f"{what}-{number}" for number in range(each)] for what in _DRIFTS}
-    converged(world, tool, *(takara(name, 2) for what in _DRIFTS[:6] for name in names[what]))
-    changes: dict[str, Json] = {
-        "scaled": {"spec": {"replicas": 3}},
-        "unlabelled": {"metadata": {"labels": {"app": None}}},
-        "cleared": {"metadata": {"managedFields": [{}]}},
-    }
-    for what, patch in changes.items():
-        for name in names[what]:
-            world.merge_deployment(name, patch)
-    for name in names["sized"]:
-        world.merge(name, {"spec": {"size": 1}})
-    for name in names["halted"]:
-        world.merge(name, PAUSE | {"spec": {"size": 1}})
-    for name in names["old"]:
-        (owner,) = world.create(takara(name, 1))
-        world.post_deployment(as_the_go_operator(owner, 1, env=[{"name": "OLD", "value": "1"}]), GO_OPERATOR)
-    for name in names["strange"]:
-        (owner,) = world.create(takara(name, 1))
-        world.post_deployment(as_the_go_operator(owner, 1) | {"metadata": {"name": name}})
-    world.create(*(takara(name, 1) for what in ("fresh", "newest") for name in names[what]))
-    world.settle()
+def drifted_fleet(each: int) -> Situation:
+    """Eight times `each` Takaras: ours and drifted in five ways, the Go operator's, foreign ones, and new ones."""
 
+    def named(changes: Mapping[str, Json]) -> dict[str, Json]:
+        return {f"{way}-{number}": change for way, change in changes.items() for number in range(each)}
 
-_DRIFTS = ("scaled", "unlabelled", "cleared", "sized", "halted", "calm", "old", "strange", "fresh", "newest")
+    def prepare(world: World, tool: Tool) -> None:
+        new = [takara(f"{way}-{number}", 1) for way in ("fresh", "old", "strange") for number in range(each)]
+        before = (takara(name, 2) for name in named(_DRIFTS | _EDITS))
+        scene(*before, deployments=named(_DRIFTS), takaras=named(_EDITS), new=new)(world, tool)
+        for number in range(each):
+            old = as_the_go_operator(world.takara(f"old-{number}"), 1, env=[{"name": "OLD", "value": "1"}])
+            world.post_deployment(old, GO_OPERATOR)
+            strange = as_the_go_operator(world.takara(f"strange-{number}"), 1)
+            world.post_deployment(strange | {"metadata": {"name": f"strange-{number}"}})
+        world.settle()
 
-
-def a_drifted_small_fleet(world: World, tool: Tool) -> None:
-    a_drifted_fleet(world, tool, each=1)
+    return Situation(Scenario("a drifted fleet", prepare), crowd=True)
 
 
 def _more(prepare: Prepare, *flags: str, **more: Any) -> Situation:
@@ -176,19 +144,28 @@ SITUATIONS = [
         Situation(scenario, racing=scenario.name == "newer format", crowd="fleet" in scenario.name)
         for scenario in CATALOGUE
     ),
-    _more(recreated),
-    _more(recreated_before_its_deployment_was_gone, racing=True),
+    Situation(
+        Scenario(
+            "recreated before its deployment was gone",
+            scene(takara("one", 2), kubectl=["delete tk/one --cascade=background"], new=[takara("one", 3)]),
+        ),
+        racing=True,
+    ),
     _more(recreated_beside_an_orphan),
     _more(deployment_replaced),
     _more(unblocked),
     _more(resumed),
-    _more(scaled_to_0_by_kubectl),
-    _more(take_over_at_another_size),
+    Situation(Scenario("scaled to 0", scene(takara("one", 3), kubectl=["scale deployment/one --replicas=0"]))),
+    _more(take_over_of_a_listed_one),
     _more(contested_and_tried_again, later=timedelta(minutes=11)),
 ]
 
-TWO_FLEETS = _more(two_fleets, crowd=True)
-EDITED = _more(edited, *TEMPLATES)
-DRIFTED, DRIFTED_LITTLE = _more(a_drifted_fleet, crowd=True), _more(a_drifted_small_fleet, crowd=True)
+EDITED = Situation(
+    Scenario(
+        "edited",  # another image and no more: the fields that we hold are the same, and the replicas are right
+        scene(takara("one", **TAKEN_BACK["spec"]), takaras={"one": _with_image("nginx:2", 3)}),
+        TEMPLATES,
+    )
+)
 
 BY_NAME = {situation.name: situation for situation in SITUATIONS}

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from takara_sync.objects import PAUSED_ANNOTATION
 from takara_sync.record import FORMAT
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from tests.world import Json
+from tests.world import Json
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -147,22 +143,6 @@ def wrong(takara: Json, deployment: Json | None) -> str:
         "record": (record.get("uid"), deployment["metadata"]["uid"]),
     }
     return "; ".join(f"{name}: {what} is {found}, not {due}" for what, (found, due) in facts.items() if found != due)
-
-
-def kept(state: State) -> set[str]:
-    """The Takaras whose Deployment is looked up by name in each pass: it is not listed, and never to be created."""
-    listed = {
-        one["metadata"]["name"]
-        for one in state.deployments
-        if (one["metadata"].get("labels") or {}).get("app") == "takara"
-    }
-    left = {"Stalled"} | _SAYS_WHY_NOT
-    alone = {one["metadata"]["name"] for one in state.takaras if _paused(one) or ready_reason(one) in left}
-    return alone - listed
-
-
-def _paused(takara: Json) -> bool:
-    return bool((takara["metadata"].get("annotations") or {}).get(PAUSED_ANNOTATION) == "true")
 
 
 def _images(containers: list[Json]) -> dict[str, str]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count as count_from
-from typing import TYPE_CHECKING
 
 import pytest
 
+from takara_sync import Report
+from takara_sync.kube.response import Request, Response
 from takara_sync.report import CHANGED
 from tests.crash.process import KILLS, Kind, Point, Process
+from tests.crash.simulation import Simulation
 from tests.crash.situations import BY_NAME, EDITED, EDITED_AGAIN, TAKEN_BACK
 from tests.crash.state import all_wrong
-from tests.crash.survival import Story, Trial, settled
+from tests.crash.survival import Story, Tell, Trial, settled
+from tests.world import Json, takara
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync import Report
-    from takara_sync.kube.response import Request, Response
-    from tests.crash.simulation import Simulation
-    from tests.crash.survival import Tell
-    from tests.world import Json
-
-    Count = Callable[[str, int], None]
+Count = Callable[[str, int], None]
 
 
 def after_an_edit(simulation: Simulation, story: Story, index: int, point: Point, edit: Json) -> None:
@@ -74,8 +69,8 @@ class Beside(Process):
 
 
 def sizes_edited(simulation: Simulation) -> None:
-    for takara in simulation.state().takaras:
-        simulation.edit(takara["metadata"]["name"], {"spec": {"size": takara["spec"]["size"] + 1}})
+    for one in simulation.state().takaras:
+        simulation.edit(one["metadata"]["name"], {"spec": {"size": one["spec"]["size"] + 1}})
 
 
 def sizes_and_deployments_edited(simulation: Simulation) -> None:
@@ -86,7 +81,31 @@ def sizes_and_deployments_edited(simulation: Simulation) -> None:
         simulation.edit(deployment["metadata"]["name"], note, "deployments")
 
 
-SOMEBODY = (sizes_edited, sizes_and_deployments_edited)
+def another_pass(simulation: Simulation) -> None:
+    """A whole pass of another copy, over newer sizes: the pass that was held up must not put the older ones back."""
+    sizes_edited(simulation)
+    simulation.run(Process())
+
+
+def deployments_deleted_and_another_pass(simulation: Simulation) -> None:
+    for deployment in simulation.state().deployments:
+        simulation.somebody("DELETE", "deployments", deployment["metadata"]["name"])
+    another_pass(simulation)
+
+
+def takaras_made_anew_and_another_pass(simulation: Simulation) -> None:
+    """Other Takaras of the same names; garbage collection takes the Deployments of the old ones first."""
+    old = simulation.state().takaras
+    for one in old:
+        simulation.somebody("DELETE", "takaras", one["metadata"]["name"])
+    simulation.settle()
+    for one in old:
+        simulation.somebody("POST", "takaras", "", takara(one["metadata"]["name"], one["spec"]["size"] + 1))
+    simulation.run(Process())
+
+
+EDITS = (sizes_edited, sizes_and_deployments_edited)
+RIVALS = (another_pass, deployments_deleted_and_another_pass, takaras_made_anew_and_another_pass)
 MET = [
     "nothing to do",
     "create",
@@ -96,22 +115,24 @@ MET = [
     "status lost",
     "template withdrawn",
     "contested with other drift",
+    "take over",
     "take over of what others changed",
+    "take over of a listed one",
     "resumed",
 ]
 
 
-def edited_anywhere(
+def met_anywhere(
     simulation: Simulation,
     somebody: Callable[[Simulation], None],
     limit: int | None,
     caplog: pytest.LogCaptureFixture,
 ) -> int:
-    """The edit comes ahead of each request of the pass in turn; how many there are."""
-    return next(number for number in count_from() if not edited_at(simulation, number, somebody, limit, caplog))
+    """Somebody acts ahead of each request of the pass in turn; how many there are."""
+    return next(number for number in count_from() if not met_at(simulation, number, somebody, limit, caplog))
 
 
-def edited_at(
+def met_at(
     simulation: Simulation,
     number: int,
     somebody: Callable[[Simulation], None],
@@ -125,8 +146,8 @@ def edited_at(
     report = simulation.run(process, max_changes=limit)
     assert report is not None
     assert report.exit in (0, 5, 6), report
-    assert_logged(simulation, report, caplog)
-    changed = {name for name, *_ in simulation.changed}
+    assert_logged(simulation, process, report, caplog)
+    changed = {name for name, *_ in process.changed}
     assert limit is None or len(changed) <= limit, f"{changed} were changed, {limit} allowed"
     if not process.met:
         somebody(simulation)
@@ -136,13 +157,13 @@ def edited_at(
     return process.met
 
 
-def assert_logged(simulation: Simulation, report: Report, caplog: pytest.LogCaptureFixture) -> None:
+def assert_logged(simulation: Simulation, process: Process, report: Report, caplog: pytest.LogCaptureFixture) -> None:
     """Each change of a Deployment's spec has its line in the log, and its Takara says in the report that it changed."""
     lines = [(line.takara, change) for line in caplog.records for change in getattr(line, "changes", [{}])]  # type: ignore[attr-defined]
     outcomes = {outcome.key.name: outcome for outcome in report.outcomes}
-    for name, before, after in simulation.changed:
+    for name, before, after in process.changed:
         assert outcomes[name].result in CHANGED, f"{name} was changed, but is {outcomes[name].result}"
-        mine = [change for takara, change in lines if takara == f"{simulation.namespace}/{name}"]
+        mine = [change for key, change in lines if key == f"{simulation.namespace}/{name}"]
         assert mine, f"the change of {name} was not logged"
         if before and before["replicas"] != after["replicas"]:
             sizes = [change["new"] for change in mine if change.get("field") == "spec.replicas"]
@@ -150,14 +171,17 @@ def assert_logged(simulation: Simulation, report: Report, caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize("name", MET)
-def test_a_size_edit_at_each_request(tell: Tell, name: str, count: Count, caplog: pytest.LogCaptureFixture) -> None:
-    """With no limit, with what the undisturbed pass changes for a limit, and with none allowed."""
+def test_others_act_at_each_request(tell: Tell, name: str, count: Count, caplog: pytest.LogCaptureFixture) -> None:
+    """Edits with no limit, with what the undisturbed pass changes for a limit, and with none allowed; other copies."""
     simulation, _ = tell(BY_NAME[name])
     simulation.checks_status = False
     caplog.set_level("INFO", "takara_sync")
     simulation.back_to(simulation.start)
-    simulation.run(Process())
-    usual = len({name for name, *_ in simulation.changed})
-    for somebody in SOMEBODY:
+    undisturbed = Process()
+    simulation.run(undisturbed)
+    usual = len({name for name, *_ in undisturbed.changed})
+    for somebody in EDITS:
         for limit in (None, usual, 0):
-            count("size edits in the middle of a pass", edited_anywhere(simulation, somebody, limit, caplog))
+            count("size edits in the middle of a pass", met_anywhere(simulation, somebody, limit, caplog))
+    for somebody in RIVALS:
+        count("passes of another copy in the middle of a pass", met_anywhere(simulation, somebody, None, caplog))

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from tests.crash.process import KILLS, Kind, Point
-from tests.crash.situations import BY_NAME, SITUATIONS, TWO_FLEETS, Situation
-from tests.crash.survival import Story, Trial, survived, told
+from tests.crash.simulation import Simulation
+from tests.crash.situations import BY_NAME, SITUATIONS, Situation, drifted_fleet
+from tests.crash.survival import Story, Tell, Trial, survived, told
+from tests.crash.transient import done_all_the_same, troubles
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Sequence
-
-    from tests.crash.simulation import Simulation
-    from tests.crash.survival import Tell
-
-    Count = Callable[[str, int], None]
-    Points = Sequence[tuple[int, Point]]
+Count = Callable[[str, int], None]
+Points = Sequence[tuple[int, Point]]
 
 COUNTED = "crash points survived, simulator"
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=[each.name for each in SITUATIONS])
 def test_each_call_of_the_pass(tell: Tell, situation: Situation, draw: random.Random, long: bool, count: Count) -> None:
-    """Killed before it, and when it is executed; then what else can become of a request."""
+    """Killed before it, and when it is executed; then what else can become of a request, and what a pass gets over."""
     simulation, story = tell(situation)
     each = [(index, point) for index, point in story.points(KILLS) if index == 0]
     assert len(each) == len(KILLS) * len(story.passes[0].calls)
@@ -33,7 +29,10 @@ def test_each_call_of_the_pass(tell: Tell, situation: Situation, draw: random.Ra
     count(COUNTED, _all_survived(simulation, story, _late_and_lost(story)))
     later = [(index, point) for index, point in story.points(list(Kind)) if index > 0]
     count(COUNTED, _all_survived(simulation, story, later if long else draw.sample(later, min(4, len(later)))))
-    count(COUNTED, _again_and_again(simulation, draw, 100 if long else 1))
+    for process in [] if situation.crowd else troubles(story):
+        done_all_the_same(simulation, story, process)
+        count("passes that got over transient failures", 1)
+    count(COUNTED, _again_and_again(simulation, draw, 60 if long else 1))
 
 
 def _all_survived(simulation: Simulation, story: Story, points: Points, workers: int = 1) -> int:
@@ -67,7 +66,7 @@ def _again_and_again(simulation: Simulation, draw: random.Random, trials: int) -
     return stops
 
 
-@pytest.mark.parametrize("situation", [BY_NAME["create"], BY_NAME["take over"], TWO_FLEETS], ids=lambda one: one.name)
+@pytest.mark.parametrize("situation", [BY_NAME["take over"], drifted_fleet(1)], ids=lambda one: one.name)
 def test_many_calls_in_flight(tell: Tell, situation: Situation, draw: random.Random, long: bool, count: Count) -> None:
     """Which call has which number is the threads' to say."""
     simulation, story = tell(situation)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable
 
+from tests.control_plane.server import ControlPlane
 from tests.crash.onserver import OnServer
 from tests.crash.process import Kind
 from tests.crash.situations import SITUATIONS
 from tests.crash.survival import survived, told
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
 
 HELD = ("deleting", "leaving")  # a deletion that is held up never settles
 

@@ -2,105 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crash import bugs
 from tests.crash.process import Kind
+from tests.crash.simulation import Simulation
 from tests.crash.situations import BY_NAME, EDITED, TAKEN_BACK
-from tests.crash.survival import survived
-from tests.crash.test_edits import after_an_edit, edited_anywhere, sizes_and_deployments_edited, sizes_edited
-from tests.crash.test_transient import Flaky, done_all_the_same
+from tests.crash.survival import Story, Tell, survived
+from tests.crash.test_edits import (
+    after_an_edit,
+    another_pass,
+    met_anywhere,
+    sizes_and_deployments_edited,
+    sizes_edited,
+)
+from tests.crash.transient import Flaky, done_all_the_same
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.crash.simulation import Simulation
-    from tests.crash.survival import Story, Tell
-
-    Bug = Callable[[pytest.MonkeyPatch], None]
-    Check = Callable[[Simulation, Story], object]
+Check = Callable[[Simulation, Story, pytest.LogCaptureFixture], object]
 
 
-def everywhere(kind: Kind, check: Callable[..., None] = survived) -> Check:
-    def stopped_everywhere(simulation: Simulation, story: Story) -> None:
+def stopped(kind: Kind, check: Callable[..., None] = survived) -> Check:
+    def everywhere(simulation: Simulation, story: Story, _: pytest.LogCaptureFixture) -> None:
         for index, point in story.points([kind]):
             check(simulation, story, index, point)
 
-    return stopped_everywhere
+    return everywhere
 
 
-# Already the pass that nothing stops shows these.
-IN_THE_STORY: list[tuple[Bug, str, str]] = [
-    (bugs.a_create_that_adopts, "blocked by a deployment of nobody", "is not this Takara's"),
-    (bugs.a_status_is_believed, "scaled by kubectl", "replicas is 7, not 3"),
-    (bugs.a_status_with_the_time, "nothing to do", "never settles"),
-]
+def beside(somebody: Callable[[Simulation], None], limit: int | None = None) -> Check:
+    def everywhere(simulation: Simulation, _: Story, caplog: pytest.LogCaptureFixture) -> None:
+        simulation.checks_status = False
+        caplog.set_level("INFO", "takara_sync")
+        met_anywhere(simulation, somebody, limit, caplog)
 
-# And these only what happens in the middle of it.
-IN_THE_MIDDLE: list[tuple[Bug, str, Check, str]] = [
-    (bugs.what_has_no_record_is_made_anew, "create", everywhere(Kind.LOST), "was created 2 times"),
-    (bugs.a_take_over_in_two_halves, "take over with env", everywhere(Kind.BEFORE), "before-takara-sync"),
-    (bugs.a_status_over_any_other, "create", everywhere(Kind.LATE), "a settled state is written"),
-    (bugs.one_try_only, "size changed", everywhere(Kind.ALIVE), "FAILED"),
-    (
-        bugs.a_lost_response_is_forgotten,
-        "size changed",
-        lambda simulation, story: done_all_the_same(simulation, story, Flaky(status=0)),
-        "False, \\[\\]",
+    return everywhere
+
+
+def lost_once(simulation: Simulation, story: Story, _: pytest.LogCaptureFixture) -> None:
+    done_all_the_same(simulation, story, Flaky(status=0))
+
+
+def undisturbed(*_: object) -> None:
+    """The story itself shows it."""
+
+
+FOUND: dict[str, tuple[bugs.Bug, str, Check, str]] = {
+    "a create that adopts": (
+        bugs.A_CREATE_THAT_ADOPTS,
+        "blocked by a deployment of nobody",
+        undisturbed,
+        "is not this Takara's",
     ),
-    (
-        bugs.a_record_is_believed,
+    "what has no record is made anew": (
+        bugs.WHAT_HAS_NO_RECORD_IS_MADE_ANEW,
+        "create",
+        stopped(Kind.LOST),
+        "none of the writes that the tool has",
+    ),
+    "a take-over in two halves": (
+        bugs.A_TAKE_OVER_IN_TWO_HALVES,
+        "take over with env",
+        stopped(Kind.BEFORE),
+        "before-takara-sync",
+    ),
+    "a late status over any other": (
+        bugs.A_STATUS_OVER_ANY_OTHER,
+        "create",
+        stopped(Kind.LATE),
+        "a settled state is written",
+    ),
+    "a record is believed": (
+        bugs.A_RECORD_IS_BELIEVED,
         "edited",
-        everywhere(Kind.LOST, partial(after_an_edit, edit=TAKEN_BACK)),
+        stopped(Kind.LOST, partial(after_an_edit, edit=TAKEN_BACK)),
         "images is",
     ),
-]
+    "one try only": (bugs.ONE_TRY_ONLY, "size changed", stopped(Kind.ALIVE), "FAILED"),
+    "a lost response is forgotten": (
+        bugs.A_LOST_RESPONSE_IS_FORGOTTEN,
+        "size changed",
+        lost_once,
+        "False, \\[\\]",
+    ),
+    "an apply without a version": (
+        bugs.AN_APPLY_WITHOUT_VERSION,
+        "size changed",
+        beside(another_pass),
+        "was at its size",
+    ),
+    "a spec read before the Deployment": (
+        bugs.A_SPEC_READ_BEFORE_THE_DEPLOYMENT,
+        "take over",
+        beside(another_pass),
+        "was at its size",
+    ),
+    "an older status over a newer one": (
+        bugs.A_STATUS_OVER_ANY_OTHER,
+        "size changed",
+        beside(another_pass),
+        "went back to generation",
+    ),
+    "a status write that applies": (
+        bugs.A_STATUS_WRITE_THAT_APPLIES,
+        "size changed",
+        beside(sizes_edited),
+        "replicas of one were not logged",
+    ),
+    "a limit on the plan only": (
+        bugs.A_LIMIT_ON_THE_PLAN_ONLY,
+        "label removed",
+        beside(sizes_and_deployments_edited, limit=0),
+        "were changed, 0 allowed",
+    ),
+}
 
 
-def _id(value: object) -> str | None:
-    return getattr(value, "__name__", None)
-
-
-@pytest.mark.parametrize(("bug", "name", "words"), IN_THE_STORY, ids=_id)
-def test_in_the_story(tell: Tell, monkeypatch: pytest.MonkeyPatch, bug: Bug, name: str, words: str) -> None:
-    bug(monkeypatch)
-    with pytest.raises(AssertionError, match=words):
-        tell(BY_NAME[name])
-
-
-@pytest.mark.parametrize(("bug", "name", "check", "words"), IN_THE_MIDDLE, ids=_id)
-def test_in_the_middle(
-    tell: Tell, monkeypatch: pytest.MonkeyPatch, bug: Bug, name: str, check: Check, words: str
+@pytest.mark.parametrize("name", FOUND)
+def test_a_broken_promise_is_found(
+    tell: Tell, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
-    bug(monkeypatch)
-    simulation, story = tell({**BY_NAME, EDITED.name: EDITED}[name])
+    (where, attribute, wrong), situation, check, words = FOUND[name]
+    monkeypatch.setattr(where, attribute, wrong)
     with pytest.raises(AssertionError, match=words):
-        check(simulation, story)
-
-
-@pytest.mark.parametrize(
-    ("bug", "name", "edit", "words"),
-    [
-        (bugs.a_status_write_that_applies, "size changed", (sizes_edited, None), "replicas of one were not logged"),
-        (bugs.a_limit_on_the_plan_only, "label removed", (sizes_and_deployments_edited, 0), "were changed, 0 allowed"),
-    ],
-    ids=_id,
-)
-def test_beside_an_edit(
-    tell: Tell,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    bug: Bug,
-    name: str,
-    edit: tuple[Callable[[Simulation], None], int | None],
-    words: str,
-) -> None:
-    simulation, _ = tell(BY_NAME[name])
-    simulation.checks_status = False
-    caplog.set_level("INFO", "takara_sync")
-    bug(monkeypatch)
-    with pytest.raises(AssertionError, match=words):
-        edited_anywhere(simulation, *edit, caplog)
+        check(*tell({**BY_NAME, EDITED.name: EDITED}[situation]), caplog)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+import subprocess
+from collections.abc import Callable
+from typing import NamedTuple
 
 import psutil
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.support.takaras import takara
 from tests.tool import Tool
 from tests.world import World
 
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
-
-PASSES = 200
+PASSES = 120
 POOL = 16  # threads and connections that a pass may have at once
 
 
@@ -35,13 +32,13 @@ def test_hundreds_of_passes_leave_memory_threads_and_descriptors_as_they_were(
     world = World(control_plane, control_plane.namespace())
     world.create(*(takara(f"one-{number}", 1) for number in range(10)))
     tool = Tool(control_plane, world.namespace)
-    passes = PASSES * (25 if long else 1)
+    passes = 3000 if long else PASSES
     with tool.started("--interval", "0.01", "--log-level", "error") as process:
         looks = [_after(process, world, number) for number in range(passes)]
         process.terminate()
         assert process.wait(timeout=20) in (0, 4)  # in a wait or in a pass
 
-    early, late = _most(looks[50:100]), _most(looks[-50:])
+    early, late = _most(looks[30:60]), _most(looks[-30:])
     assert late.threads <= early.threads + POOL  # a leak would be one a pass
     assert late.descriptors <= early.descriptors + POOL
     assert late.memory - early.memory < 8 * 2**20

@@ -8,13 +8,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tests.kubectl.recorder import GOOD, Recorder
 from tests.poison.refusing import ended
-from tests.wire.certificates import PROXIED, Certificates, Served
+from tests.support.certificates import PROXIED, Certificates, Served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,8 @@ class Servers:
 
     def __getitem__(self, kind: str) -> Recorder:
         if kind not in self._made:
-            server = Recorder(self._served(kind), self.clients.authority, refuses=int(kind) if kind.isdigit() else 0)
+            shown = replace(self._served(kind), clients=self.clients.authority)
+            server = Recorder(shown, proxy=True, refuses=int(kind) if kind.isdigit() else 0)
             self._made[kind] = self._open.enter_context(server)
         return self._made[kind]
 
@@ -100,9 +101,14 @@ class Place:
     def server(self) -> Recorder:
         return self.servers[self.row.server]
 
+    @property
+    def shown(self) -> Served:
+        assert self.server.tls
+        return self.server.tls
+
     def prepare(self) -> None:
         """Everything that the row says is there."""
-        served, client = self.server.served, self.servers.client
+        served, client = self.shown, self.servers.client
         (self.folder / "ca.crt").write_bytes(served.authority.read_bytes())
         (self.folder / "client.crt").write_bytes(client.certificate.read_bytes())
         (self.folder / "client.key").write_bytes(client.key.read_bytes())
@@ -116,12 +122,12 @@ class Place:
 
     def filled(self, text: str) -> str:
         """`text` with what `@...` stands for."""
-        served, client = self.server.served, self.servers.client
+        served, client = self.shown, self.servers.client
         for name, path in {"ca": served.authority, "cert": client.certificate, "key": client.key}.items():
             text = text.replace(f"@pem-{name}", json.dumps(path.read_text())[1:-1])
             text = text.replace(f"@{name}", base64.b64encode(path.read_bytes()).decode())
-        port = str(self.server.port)
-        known = {"@url": f"https://127.0.0.1:{port}", "@port": port, "@folder": str(self.folder), "@far": PROXIED}
+        port = self.server.address.rpartition(":")[2]
+        known = {"@url": self.server.url, "@port": port, "@folder": str(self.folder), "@far": PROXIED}
         known["@python"] = sys.executable
         for name, value in known.items():
             text = text.replace(name, value)

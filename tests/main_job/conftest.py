@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.contract.simulated import Simulated
+from tests.control_plane.server import ControlPlane
+from tests.server import Server
 from tests.tool import Called, Tool
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-    from tests.server import Server
 
 
 @pytest.fixture(params=["simulator", "real"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +13,6 @@ from tests.manifests.install import apply, identity, objects, tenant, without_wo
 from tests.manifests.pods import deployment
 from tests.world import takara
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-POLICIES = ("takara-template", "takara-sync")
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras?dryRun=All"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments?dryRun=All"
 STRICT = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
@@ -42,28 +38,24 @@ def strict(control_plane_assets: Path) -> Iterator[ControlPlane]:
 def installed_with(fresh_control_plane: Callable[..., ControlPlane]) -> Callable[..., ControlPlane]:
     """A control plane of the test's own, with what `manifests` prints for these options."""
 
-    def start(*argv: str, policies: tuple[str, ...] = POLICIES) -> ControlPlane:
+    def start(*argv: str) -> ControlPlane:
         server = fresh_control_plane(controller_manager=False)
-        install(server, *argv, policies=policies)
+        install(server, *argv)
         return server
 
     return start
 
 
-def install(server: ControlPlane, *argv: str, policies: tuple[str, ...] = POLICIES) -> None:
-    """Apply all but the workload, of the fence only `policies`, and wait until these are enforced."""
-    found = without_workload(objects(*argv))
-    apply(server, [one for one in found if "Admission" not in one["kind"] or one["metadata"]["name"] in policies])
+def install(server: ControlPlane, *argv: str) -> None:
+    """Apply all but the workload, and wait until both policies of the fence are enforced."""
+    apply(server, without_workload(objects(*argv)))
     nobody, itself = tenant(server, "default", "takara-edit"), identity(server)
-    tries = {
-        "takara-template": (nobody, TAKARAS, takara("probe", 1, template={"spec": {}})),
-        "takara-sync": (itself, DEPLOYMENTS, deployment("probe")),
-    }
 
     def unfenced() -> str:
-        answers = [
-            server.call("POST", path, body, user=user).body for user, path, body in (tries[each] for each in policies)
-        ]
-        return "; ".join(str(said) for said in answers if "ValidatingAdmissionPolicy" not in str(said))
+        answers = (
+            server.call("POST", TAKARAS, takara("probe", 1, template={"spec": {}}), user=nobody),
+            server.call("POST", DEPLOYMENTS, deployment("probe"), user=itself),
+        )
+        return "; ".join(str(one.body) for one in answers if "ValidatingAdmissionPolicy" not in str(one.body))
 
     wait_until(unfenced, within=SETTLE_SECONDS, every=0.1)

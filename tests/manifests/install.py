@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from takara_sync.cli.manifests import manifests
 from tests.commands.running import Commands
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
-from tests.server import User
+from tests.server import Server, User
 from tests.support.command import loaded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tests.server import Server
 
 Json = dict[str, Any]
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import yaml
 
-from tests.manifests.install import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.manifests.install import Json
+from tests.manifests.install import ROOT, Json
 
 FOLDERS = sorted(
     str(path.parent.relative_to(ROOT / "k8s"))

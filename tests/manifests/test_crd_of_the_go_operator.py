@@ -9,21 +9,17 @@ from __future__ import annotations
 import base64
 import json
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.commands.running import Commands
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.test_migration import Admin, blocks
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-    from tests.world import Json
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 THEN = "2019-09-01T00:00:00Z"
 CRD = "takaras.maho.takara.org"
@@ -165,18 +161,6 @@ class Left:
         return {one["metadata"]["uid"]: (one["spec"], self.world.pods(one["metadata"]["name"])) for one in live}
 
 
-@pytest.fixture
-def left(fresh_control_plane: Callable[..., ControlPlane]) -> Callable[[Json], Left]:
-    return lambda crd: Left(fresh_control_plane(crd=False), crd)
-
-
-def the_new_crd_is_in_force_and_no_takara_is_lost(cluster: Left) -> None:
-    cluster.wait_for_the_new_crd()
-    assert cluster.crd()["spec"].get("preserveUnknownFields", False) is False
-    assert "colour" not in str(cluster.takaras())
-    assert cluster.uids() == cluster.before
-
-
 @pytest.mark.parametrize(
     ("command", "crd"),
     [
@@ -185,15 +169,22 @@ def the_new_crd_is_in_force_and_no_takara_is_lost(cluster: Left) -> None:
     ],
 )
 def test_no_takara_is_lost_and_each_can_be_mended(
-    left: Callable[[Json], Left], control_plane_assets: Path, command: str, crd: Json
+    fresh_control_plane: Callable[..., ControlPlane], control_plane_assets: Path, command: str, crd: Json
 ) -> None:
-    cluster = left(crd)
+    cluster = Left(fresh_control_plane(crd=False), crd)
     admin, tool, world = Admin(cluster.server, control_plane_assets), Commands(cluster.server), cluster.world
-    before = cluster.deployments()
+    before, old = cluster.deployments(), cluster.crd()["spec"]
+    if command == PLAIN:
+        refused = admin.run("kubectl apply --server-side -f k8s/crd/takara.yaml")
+        assert (refused.returncode, "--force-conflicts" in refused.stderr) == (1, True)
+        assert cluster.crd()["spec"] == old
 
     admin.done(command)
 
-    the_new_crd_is_in_force_and_no_takara_is_lost(cluster)
+    cluster.wait_for_the_new_crd()
+    assert cluster.crd()["spec"].get("preserveUnknownFields", False) is False
+    assert "colour" not in str(cluster.takaras())
+    assert cluster.uids() == cluster.before
     wait_until(lambda: admin.run("kubectl get tk").stderr, within=SETTLE_SECONDS)  # the short name is new
     listed = admin.done("kubectl get tk -A -o wide").splitlines()[1:]
     assert sorted(line.split()[1] for line in listed) == sorted(cluster.before)
@@ -229,16 +220,3 @@ def test_no_takara_is_lost_and_each_can_be_mended(
     tool.settled()
     assert cluster.uids() == cluster.before
     assert "serverside-applied" in admin.done("kubectl apply --server-side -k k8s/crd")  # as the next install does
-
-
-def test_server_side_it_takes_force(left: Callable[[Json], Left], control_plane_assets: Path) -> None:
-    cluster = left(applied(old_crd()))
-    admin, before = Admin(cluster.server, control_plane_assets), cluster.crd()["spec"]
-
-    refused = admin.run("kubectl apply --server-side -f k8s/crd/takara.yaml")
-
-    assert refused.returncode == 1
-    assert "--force-conflicts" in refused.stderr
-    assert cluster.crd()["spec"] == before
-    admin.done("kubectl apply --server-side --force-conflicts -f k8s/crd/takara.yaml")
-    the_new_crd_is_in_force_and_no_takara_is_lost(cluster)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from takara_sync import __version__
+from takara_sync.desired import default_container
 from takara_sync.errors import ConfigurationError
-from tests.manifests.install import ROOT, objects
+from tests.manifests.install import ROOT, Json, objects
 from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
 from tests.support.command import loaded, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.manifests.install import Json
 
 
 @pytest.fixture
@@ -129,14 +123,6 @@ def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates
         assert (settings.interval, settings.duration) == (10, None)
 
 
-def test_templates_are_for_the_program_and_for_the_fence_or_for_neither() -> None:
-    for argv, expected in (((), "false"), (("--allow-templates",), "true")):
-        found = by_name(objects(*argv))
-        variables = found["ValidatingAdmissionPolicy", "", "takara-sync"]["spec"]["variables"]
-        assert variables[0] == {"name": "templatesAllowed", "expression": expected}
-        assert ("--allow-templates" in workload(list(found.values()))[1]["args"]) == bool(argv)
-
-
 def test_the_image_is_of_this_version_the_fence_always_there_and_the_order_one_to_apply_in() -> None:
     assert workload(objects())[1]["image"] == f"takara-sync:{__version__}"
     kinds = [each["kind"] for each in objects()]
@@ -162,11 +148,15 @@ def test_every_folder_builds_and_deleting_one_leaves_the_api_and_so_every_takara
         assert overlay(kubectl, tmp_path, resources=["k8s/cronjob"], components=[f"k8s/{component}"]), component
 
 
-def test_the_wheel_carries_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    carried = {name.removeprefix("takara_sync/") for name in zipfile.ZipFile(wheel).namelist()}
-    shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "k8s").rglob("*.yaml")}
-    assert shipped <= carried
+def cel(value: Any) -> str:
+    """A value as CEL writes it within a dyn map."""
+    if isinstance(value, list):
+        return f"dyn([{', '.join(repr(item) for item in value)}])"
+    return f"dyn({value!r})"
+
+
+def test_the_policy_admits_exactly_the_default_container_that_the_program_makes() -> None:
+    """As the API server completes it."""
+    rendered = ", ".join(f"{key!r}: {cel(value)}" for key, value in default_container().items())
+    policy = (ROOT / "k8s" / "base" / "fence.yaml").read_text()
+    assert f"dyn({{{rendered}, 'resources': dyn({{}})," in " ".join(policy.split())

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.conftest import STRICT
 from tests.manifests.install import ROOT, Installed
+from tests.server import Server
 from tests.tool import COMMAND
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.control_plane.server import ControlPlane
-    from tests.server import Server
-    from tests.world import Json
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 SIZES = {"example-takara": 3, "takara-busybox": 10}
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from takara_sync.cli.check import RIGHTS
+from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.install import Installed, apply, objects, without_workload
-from tests.world import GO_OPERATOR, World, as_the_go_operator, takara
-
-if TYPE_CHECKING:
-    from tests.control_plane.server import ControlPlane
-    from tests.tool import Pass
-    from tests.world import Json
+from tests.tool import Pass
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator, takara
 
 MAHO = "maho.takara.org"
 SHIPPED = {

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from datetime import datetime
 
 import msgspec
 
 from takara_sync.kube.connection import Connection
+from takara_sync.kube.response import Response
 from takara_sync.kube.transport import HttpTransport
 from takara_sync.simulator import Controllers, Snapshot, Store
-from takara_sync.simulator.kinds import served
+from tests.control_plane.server import ControlPlane
 from tests.model.requests import Sent
+from tests.support.takaras import Json
 from tests.support.transport import InProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from takara_sync.kube.response import Response
-    from tests.control_plane.server import ControlPlane
-    from tests.support.takaras import Json
 
 PATHS = {
     "takaras": "/apis/maho.takara.org/v1alpha1",
@@ -31,54 +26,34 @@ PATHS = {
 }
 
 
-class Backend(Protocol):
+class Namespace:
     """One namespace of a cluster. `steady`: nothing moves in it but by what the machine does."""
 
-    namespace: str
-    steady: bool
-
-    def send(self, sent: Sent, moment: int = 0) -> Response:
-        """One request; a list shows how things were `moment` steps ago."""
-
-    def get(self, plural: str, name: str) -> Json | None: ...
-
-    def all(self, plural: str) -> list[Json]: ...
-
-    def remember(self) -> None:
-        """A step is over: its state is what later stale lists can show."""
-
-    def compact(self) -> None:
-        """Continue tokens handed out so far answer 410."""
-
-    def tick(self, steps: int) -> None:
-        """The controllers work a little."""
-
-    def nodes(self, *, work: bool) -> None:
-        """Whether pods become ready."""
-
-    def settle(self) -> None:
-        """The controllers do all that they will do, and every pod becomes ready."""
+    namespace = "default"
+    steady = False
 
     def path(self, plural: str, name: str = "", subresource: str = "") -> str:
         parts = [PATHS[plural], "namespaces", self.namespace, plural, name, subresource]
         return "/".join(part for part in parts if part)
 
+    def remember(self) -> None:
+        """A step is over: its state is what later stale lists can show."""
 
-class Simulated(Backend):
+
+class Simulated(Namespace):
     """The simulator's store, called as a function; the clock is the machine's."""
 
     steady = True
-    namespace = "default"
 
     def __init__(self, now: Callable[[], datetime], *, schemaless: bool = False) -> None:
-        crd: Any = "schemaless" if schemaless else True
-        self._store = Store(now=now, crd=crd, seed=0)
+        self._store = Store(now=now, crd="schemaless" if schemaless else True, seed=0)
         self._transport = InProcess(self._store.handle)
-        self._kinds = {kind.plural: kind for kind in served(crd=crd)}
-        self._controllers = Controllers(self._store.objects)
+        self._kinds = {kind.plural: kind for kind in self._store.kinds}
+        self._controllers = Controllers(self._store)
         self._past: list[Snapshot] = []
 
     def send(self, sent: Sent, moment: int = 0) -> Response:
+        """One request; a list shows how things were `moment` steps ago."""
         if not moment or not self._past or sent.writes or sent.name:
             return self._transport.send(sent, 1)
         present = self._store.snapshot()
@@ -89,22 +64,24 @@ class Simulated(Backend):
             self._store.restore(present)
 
     def get(self, plural: str, name: str) -> Json | None:
-        return self._store.objects.get(self._kinds[plural], self.namespace, name)
+        return self._store.get(self._kinds[plural], self.namespace, name)
 
     def all(self, plural: str) -> list[Json]:
-        return self._store.objects.all(self._kinds[plural], self.namespace)
+        return self._store.all(self._kinds[plural], self.namespace)
 
     def remember(self) -> None:
         self._past = [*self._past[-5:], self._store.snapshot()]
 
     def compact(self) -> None:
-        self._store.expire_tokens()
+        """Continue tokens handed out so far answer 410."""
+        self._store.continuations.clear()
 
     def tick(self, steps: int) -> None:
         for _ in range(steps):
             self._controllers.tick()
 
     def nodes(self, *, work: bool) -> None:
+        """Whether pods become ready."""
         self._controllers.runs = lambda _: work
 
     def settle(self) -> None:
@@ -112,10 +89,8 @@ class Simulated(Backend):
         self._controllers.settle()
 
 
-class Real(Backend):
+class Real(Namespace):
     """A namespace of a real control plane. Its controllers work when they like; lists are never stale."""
-
-    steady = False
 
     def __init__(self, server: ControlPlane) -> None:
         self._server = server
@@ -134,9 +109,6 @@ class Real(Backend):
         response = self.send(Sent("GET", self.path(plural)))
         assert response.status == 200, response.body
         return list(msgspec.json.decode(response.body)["items"])
-
-    def remember(self) -> None:
-        pass
 
     def compact(self) -> None:
         self._server.compact()
@@ -161,3 +133,6 @@ class Real(Backend):
         owners = one["metadata"].get("ownerReferences", [])
         uids = {takara["metadata"]["uid"] for takara in self.all("takaras")}
         return bool(owners) and not any(owner["uid"] in uids for owner in owners)
+
+
+Backend = Simulated | Real

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from unittest.mock import patch
 
-from msgspec import structs
-
-from takara_sync.errors import PassStopped
-from takara_sync.kube.cluster import KubeCluster
-from takara_sync.objects import Deployment, Listing, Takara
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.deadline import Deadline
-    from tests.support.takaras import Json
+from takara_sync.objects import Deployment, Takara
+from tests.support.takaras import Json
 
 Patch = Any
 
@@ -40,22 +32,3 @@ def with_metadata_of_others(manifest: Json, _manifest: Json, _takara: Takara, de
 def everything_moves(right: Any) -> Callable[..., Any]:
     """A take-over that drops the entries of others."""
     return lambda entries, legacy: found[:1] if (found := right(entries, legacy)) else None
-
-
-def undeleted(found: Listing[Any], *_: object) -> Listing[Any]:
-    """Takaras of which nobody sees that they are being deleted."""
-    return Listing(tuple(map(_never_deleting, found.items)), found.unread)
-
-
-def _never_deleting(one: Any) -> Any:
-    if not isinstance(one, Takara):
-        return one
-    return structs.replace(one, metadata=structs.replace(one.metadata, deletion_timestamp=None))
-
-
-def or_nothing(self: KubeCluster, deadline: Deadline, right: Any = KubeCluster.pods) -> Listing[Any]:
-    """The pods; none where they cannot be listed."""
-    try:
-        return Listing(right(self, deadline).items)
-    except PassStopped:
-        return Listing(())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.model.oracle import Program
-
-if TYPE_CHECKING:
-    from tests.support.takaras import Json
+from tests.support.takaras import Json
 
 NAMES = ("a", "b", "n" * 80)
 SIZES = (0, 1, 2, 3, 5)
@@ -47,7 +45,10 @@ PODS: tuple[Json, ...] = (  # what others change in the pod template
     {"spec": {"containers": [{"name": "main", "env": [{"name": "A", "value": "3"}]}]}},
     {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}},
 )
+CLEARED: Json = {"managedFields": [{}]}
 METADATA: tuple[Json, ...] = (
+    {"ownerReferences": None},
+    CLEARED,
     {"labels": {"app": None}},
     {"labels": {"takara_cr": None}},
     {"labels": {"team": "y"}},

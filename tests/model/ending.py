@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,7 @@ from tests.model.oracle import Program
 from tests.model.passes import Pass
 from tests.model.statuses import condition
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+if TYPE_CHECKING:  # it imports this module
     from tests.model.machine import Machine
 
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
+from takara_sync.kube.response import Response
 from tests.model import oracle
-from tests.model.requests import good
+from tests.model.backends import Backend
+from tests.model.passes import Pass
+from tests.model.requests import Sent, good
 from tests.model.statuses import breaches_of_a_status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from takara_sync.kube.response import Response
-    from tests.model.backends import Backend
-    from tests.model.passes import Pass
-    from tests.model.requests import Sent
-    from tests.support.takaras import Json
+from tests.support.takaras import Json
 
 _APPLY = "application/apply-patch+yaml"
 
@@ -38,11 +33,10 @@ class Law:
         self.look(sent.name)
         return self._backend.get(sent.plural, sent.name)
 
-    def after(self, one: Pass, sent: Sent, response: Response, noted: object) -> None:
+    def after(self, one: Pass, sent: Sent, response: Response, noted: Json | None) -> None:
         if not good(response) or not sent.name:
             return
         after = msgspec.json.decode(response.body)
-        assert noted is None or isinstance(noted, dict)
         if sent.plural == "deployments":
             self.breaches += _of_a_deployment(one, sent, noted, after)
         else:
@@ -59,7 +53,7 @@ class Law:
 
 def _of_a_request(one: Pass, sent: Sent) -> Iterator[str]:
     """What no request of ours may be, whatever comes of it."""
-    place = (sent.plural, sent.place.subresource)
+    place = (sent.plural, sent.subresource)
     if sent.method != "PATCH" or place not in (("takaras", "status"), ("deployments", "")):
         yield f"a foreign place is written: {sent.method} {sent.path}"
         return

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from tests.model import ending, truth
-from tests.model.backends import Simulated
+from tests.model.backends import Backend, Simulated
 from tests.model.draws import FAULTS, NAMES, TEMPLATES, fleets, names, programs, sizes
 from tests.model.happenings import Happenings
 from tests.model.oracle import Program
 from tests.model.passes import Fault, Pass, Stale
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tests.model.backends import Backend
 
 A_SECOND = timedelta(seconds=1)  # managedFields tell times in whole seconds: each step and each pass lasts one
 
@@ -165,15 +161,6 @@ class OnTheSimulator(Machine):
     def start(self, fleet: Sequence[str] = (), *, schemaless: bool = False) -> None:
         self.open(Simulated(self.now, schemaless=schemaless))
         self.populate(fleet)
-
-
-def on_the_simulator() -> type[Machine]:
-    """A machine that counts for itself."""
-
-    class Model(OnTheSimulator):
-        pass
-
-    return Model
 
 
 def on_a_real_server(opened: Callable[[], Backend]) -> type[Machine]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from takara_sync.simulator.fields import Path, Paths, decode, flat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.support.takaras import Json
+from takara_sync.simulator.fields import Paths, decode, flat
+from takara_sync.simulator.patches import Path
+from tests.support.takaras import Json
 
 OURS = "takara-sync"
 LEGACY = ("takara-operator", "before-first-apply", OURS)

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from takara_sync.deadline import Deadline
-from takara_sync.desired import deployment_for
+from takara_sync.desired import Manifest, deployment_for
 from takara_sync.errors import Retryable
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.kube.response import Request, Response
+from takara_sync.objects import Takara
 from takara_sync.plan import Policy
+from takara_sync.report import Report
 from takara_sync.sync import sync_once
+from tests.model.backends import Backend
+from tests.model.oracle import Program
 from tests.model.requests import Sent
 from tests.model.sight import Sight
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-    from takara_sync.desired import Manifest
-    from takara_sync.objects import Takara
-    from takara_sync.report import Report
-    from tests.model.backends import Backend
-    from tests.model.oracle import Program
+if TYPE_CHECKING:  # it imports this module
+    from tests.model.law import Law
 
 PATIENCE = 60.0  # seconds that a stopped pass may take to its next request; only a broken one takes them
 
@@ -53,27 +52,19 @@ class Stale:
     steps: int = 0
 
 
-class Witness(Protocol):
-    """Whoever watches each request of a pass."""
-
-    def before(self, one: Pass, sent: Sent) -> object: ...
-
-    def after(self, one: Pass, sent: Sent, got: Response, noted: object) -> None: ...
-
-
 class Pass:
     """One pass, and its transport: `run` does it whole; `go` some requests of it."""
 
     def __init__(
         self,
         backend: Backend,
-        witness: Witness,
+        law: Law,
         now: Callable[[], datetime],
         program: Program,
         fault: Fault = Fault(),
         stale: Stale = Stale(),
     ) -> None:
-        self._backend, self._witness, self._now = backend, witness, now
+        self._backend, self._law, self._now = backend, law, now
         self.program, self._fault, self._stale = program, fault, stale
         self.sight = Sight()
         self.begun = now()
@@ -170,11 +161,11 @@ class Pass:
             raise Killed
 
     def _answered(self, sent: Sent) -> Response:
-        noted = self._witness.before(self, sent) if sent.writes else None
+        noted = self._law.before(self, sent) if sent.writes else None
         response = self._backend.send(sent, self._stale.steps if sent.plural == self._stale.plural else 0)
         if sent.writes:
             self.writes.append(sent)
-            self._witness.after(self, sent, response, noted)
+            self._law.after(self, sent, response, noted)
         return response
 
 

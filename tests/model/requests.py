@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
-from takara_sync.kube.response import Request
-
-if TYPE_CHECKING:
-    from takara_sync.kube.response import Response
-
-
-class Place(NamedTuple):
-    """What a path of the form .../namespaces/<namespace>/<plural>/<name>/<subresource> names."""
-
-    plural: str = ""
-    name: str = ""
-    subresource: str = ""
+from takara_sync.kube.response import Request, Response
 
 
 class Sent(Request, frozen=True):
@@ -28,8 +17,9 @@ class Sent(Request, frozen=True):
         return cls(**structs.asdict(request))
 
     @property
-    def place(self) -> Place:
-        return Place(*self.path.partition("/namespaces/")[2].split("/")[1:4])
+    def place(self) -> list[str]:
+        """Plural, name and subresource of a path .../namespaces/<namespace>/<plural>/<name>/<subresource>."""
+        return [*self.path.partition("/namespaces/")[2].split("/")[1:4], "", ""][:3]
 
     @property
     def json(self) -> Any:
@@ -38,11 +28,15 @@ class Sent(Request, frozen=True):
 
     @property
     def plural(self) -> str:
-        return self.place.plural
+        return self.place[0]
 
     @property
     def name(self) -> str:
-        return self.place.name
+        return self.place[1]
+
+    @property
+    def subresource(self) -> str:
+        return self.place[2]
 
     @property
     def is_first_page(self) -> bool:

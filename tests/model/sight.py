@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-from tests.model.requests import good
-
-if TYPE_CHECKING:
-    from takara_sync.kube.response import Response
-    from tests.model.requests import Sent
-    from tests.support.takaras import Json
+from takara_sync.kube.response import Response
+from tests.model.requests import Sent, good
+from tests.support.takaras import Json
 
 
 class Sight:
@@ -40,7 +35,7 @@ class Sight:
         found = [decoded] if sent.name else decoded["items"] or []
         if sent.plural == "pods":
             self.pods = found if sent.is_first_page else [*(self.pods or []), *found]
-        elif not sent.place.subresource:
+        elif not sent.subresource:
             self._note(sent, found)
 
     def _known(self, sent: Sent) -> dict[str, Json | None]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from tests.model import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.model.passes import Pass
-    from tests.support.takaras import Json
+from tests.model.passes import Pass
+from tests.support.takaras import Json
 
 
 def breaches_of_a_status(one: Pass, before: Json | None, after: Json, took: set[str]) -> Iterator[str]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.model.draws import TEMPLATES
+from tests.model.machine import OnTheSimulator
 from tests.model.oracle import Program
 from tests.model.people import PAUSED
-
-if TYPE_CHECKING:
-    from tests.model.machine import OnTheSimulator
 
 
 def a_stranger(machine: OnTheSimulator) -> None:
@@ -38,13 +34,6 @@ def the_go_operators(machine: OnTheSimulator) -> None:
     machine.sync()
 
 
-def a_deletion_that_waits(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.delete("a", "Foreground")
-    machine.scale("a", 5)
-    machine.sync()
-
-
 def paused_and_scaled(machine: OnTheSimulator) -> None:
     a_converged_one(machine)
     machine.annotate("a", PAUSED)
@@ -64,12 +53,6 @@ def a_template_that_is_refused(machine: OnTheSimulator) -> None:
     machine.sync()
 
 
-def a_list_that_fails(machine: OnTheSimulator) -> None:
-    a_converged_one(machine)
-    machine.resize("a", 3)
-    machine.broken_pass("no pods", 1)
-
-
 def killed_before_its_status(machine: OnTheSimulator) -> None:
     """A newer program changes the image, and is killed before its status says so."""
     a_converged_one(machine)
@@ -81,13 +64,3 @@ def more_than_the_limit(machine: OnTheSimulator) -> None:
     machine.create("a")
     machine.create("b")
     machine.limited(limit=0)
-
-
-def a_predecessor(machine: OnTheSimulator) -> None:
-    """A Deployment of a deleted Takara of that name, which garbage collection does not take."""
-    machine.create("a")
-    machine.strange_deployment("a", "predecessor", labelled=True)
-    for _ in range(2):
-        machine.sync()
-        machine.wait(301)
-    machine.sync()

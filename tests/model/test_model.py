@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import hypothesis
 import pytest
@@ -11,15 +11,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from takara_sync.report import Result
+from tests.control_plane.server import ControlPlane
 from tests.model.backends import Real
-from tests.model.machine import Machine, on_a_real_server, on_the_simulator
+from tests.model.machine import Machine, OnTheSimulator, on_a_real_server
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
-
-SHORT, LONG = 100, 12000  # runs on the simulator, in each part
+SHORT, LONG = 60, 2500  # runs on the simulator, in each part
 PARTS = 2
 STEPS = 40
 REAL_SHORT, REAL_LONG = 3, 120
@@ -56,10 +52,9 @@ def run(machine: type[Machine], seed: int, *, runs: int, steps: int, shrink: boo
 def test_whatever_happens_on_the_simulator(
     part: int, seed: int, count: Callable[[str, int], None], *, long: bool
 ) -> None:
-    machine = on_the_simulator()
-    steps = run(machine, seed * PARTS + part, runs=LONG if long else SHORT, steps=STEPS)
+    steps = run(OnTheSimulator, seed * PARTS + part, runs=LONG if long else SHORT, steps=STEPS)
     count("model steps, simulator", steps)
-    assert not EVERYTHING - machine.steps.keys(), "this never came about"
+    assert not EVERYTHING - OnTheSimulator.steps.keys(), "this never came about"
 
 
 def test_whatever_happens_on_a_real_server(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from takara_sync.conditions import Reason
+from takara_sync.report import Outcome
 from tests.model import oracle
+from tests.model.backends import Backend
+from tests.model.oracle import Program
+from tests.model.passes import Pass
 from tests.model.statuses import condition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from takara_sync.report import Outcome
-    from tests.model.backends import Backend
-    from tests.model.oracle import Program
-    from tests.model.passes import Pass
-    from tests.support.takaras import Json
+from tests.support.takaras import Json
 
 _DONE = {"created", "updated", "taken over", "unchanged", "contested"}
 _RESULTS = {
@@ -151,18 +148,12 @@ def _of_what_converged(
         yield "there is no Deployment of its own"
         return
     wanted, live = oracle.fields(oracle.desired(takara, one.program)), oracle.fields(deployment)
-    if outcome.result == "contested" or outcome.key.name in _left(one, takara):
+    if condition(takara["status"], "Ready").get("reason") == "ReplicasContested":
         del wanted["f:spec", "f:replicas"]
         yield from _of_a_contest(one, before.takaras[outcome.key.name])
     missing = ["/".join(path) for path, value in wanted.items() if path not in live or live[path] != value]
     if missing:
         yield f"not as asked for: {missing}"
-
-
-def _left(one: Pass, takara: Json) -> set[str]:
-    """Its name, where its replicas were left to another while the rest was repaired."""
-    contested = condition(takara["status"], "Ready").get("reason") == "ReplicasContested"
-    return {takara["metadata"]["name"]} if contested and one.report else set()
 
 
 def _of_a_contest(one: Pass, before: Json) -> Iterator[str]:
@@ -209,18 +200,11 @@ def _of_its_status(
 
 def breaches_of_a_second_pass(first: Pass, second: Pass) -> Iterator[str]:
     """After a pass, and nothing since, there is nothing to write but for what the server refuses each time."""
-    failed = {outcome.key.name for outcome in _outcomes(first) if outcome.result == "failed"}
+    outcomes = first.report.outcomes if first.report else ()
+    failed = {outcome.key.name for outcome in outcomes if outcome.result == "failed"}
     for sent in second.writes:
         if sent.name not in failed or sent.plural == "takaras":
-            yield f"a settled state is written: {sent.method} {sent.path} {_shown(sent.body)}"
+            yield f"a settled state is written: {sent.method} {sent.path} {str(sent.body)[:2000]}"
     exits = {one.report.exit for one in (first, second) if one.report}
     if len(exits) != 1:
         yield f"two passes over the same state end differently: {exits}"
-
-
-def _outcomes(one: Pass) -> tuple[Outcome, ...]:
-    return one.report.outcomes if one.report else ()
-
-
-def _shown(body: Any) -> str:
-    return str(body)[:2000]

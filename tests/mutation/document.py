@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from datetime import date
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from tests.mutation.mutants import Findings, Mutant, score
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import date
 
 _COLUMNS = ("killed", "timeout", "survived", "no tests")
 _HEAD = """\

@@ -8,14 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.mutation.mutants import Mutant, mutant_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 # Without mutmut's own timer: it signals the process id of a mutant when its time is over, long after that mutant has

@@ -5,12 +5,8 @@ A mutant is run against each test that reaches it until one fails, and must fare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 from hypothesis import Phase, settings
-
-if TYPE_CHECKING:
-    import pytest
 
 # A failure is not shrunk: that there is one is all that counts.
 settings.register_profile(

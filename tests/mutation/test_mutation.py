@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +13,6 @@ from tests.mutation import command
 from tests.mutation.document import survivors, table
 from tests.mutation.mutants import Findings, Mutant, listed, mutant_of
 from tests.mutation.mutmut import ROOT, Mutmut, properties_as_methods
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 KNOWN = listed()
 DOCUMENT = ROOT / "docs" / "mutation.md"
@@ -108,61 +104,49 @@ def _list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "listed", lambda: {OLD: "of no account", OLDER: "of no account"})
 
 
-@pytest.fixture
-def code(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def code(monkeypatch: pytest.MonkeyPatch, mutmut: Mutmut, *arguments: str) -> int:
     """The exit code of the command over a fake."""
-
-    def run(mutmut: Mutmut, *arguments: str) -> int:
-        monkeypatch.setattr(command, "workspace", lambda _: nullcontext(mutmut))
-        return command.main(list(arguments))
-
-    return run
+    monkeypatch.setattr(command, "workspace", lambda _: nullcontext(mutmut))
+    return command.main(list(arguments))
 
 
-def test_what_is_on_the_list_may_survive(code: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert code(FakeMutmut(OLD)) == 0
-    told = capsys.readouterr().out
-    assert "95.0 %" in told
-    assert f"on the list, but did not survive:\n  {OLDER}" in told
+NOT_LISTED = f"is not on the list:\n  {NEW}"
+VERDICTS: dict[str, tuple[FakeMutmut, tuple[str, ...], int, str]] = {
+    "on the list": (FakeMutmut(OLD), (), 0, "95.0 %"),
+    "on the list, but killed": (FakeMutmut(OLD), (), 0, f"on the list, but did not survive:\n  {OLDER}"),
+    "too many, though each is on the list": (FakeMutmut(OLD, OLDER), (), 1, "are fewer than"),
+    "too many of a few": (FakeMutmut(OLD, OLDER), ("--sample", "20"), 0, "every survivor is on the list"),
+    "one that never ends": (FakeMutmut(NEW, OLD, OLDER, status="timeout"), (), 0, "20 |"),
+    "one that is not asked for": (FakeMutmut(NEW), ("--only", f"{name(1)}*"), 0, "every survivor is on the list"),
+    "one that is asked for": (FakeMutmut(NEW), ("--only", name(0)), 1, NOT_LISTED),
+    "a new one in a sample": (FakeMutmut(NEW), ("--sample", "20"), 1, NOT_LISTED),
+} | {
+    f"a new one: {status}": (FakeMutmut(NEW, status=status), (), 1, NOT_LISTED)
+    for status in ("survived", "no tests", "suspicious", "not checked")
+}
 
 
-@pytest.mark.parametrize("status", ["survived", "no tests", "suspicious", "not checked"])
-@pytest.mark.parametrize("arguments", [[], ["--sample", "20"]], ids=["whole", "sample"])
-def test_a_new_survivor_is_an_error_and_is_shown(
-    code: Callable[..., int], capsys: pytest.CaptureFixture[str], status: str, arguments: list[str]
-) -> None:
-    assert code(FakeMutmut(NEW, status=status), *arguments) == 1
-    assert f"is not on the list:\n  {NEW}" in capsys.readouterr().out
+@pytest.mark.parametrize("what", VERDICTS)
+def test_the_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], what: str) -> None:
+    mutmut, arguments, expected, words = VERDICTS[what]
+    assert code(monkeypatch, mutmut, *arguments) == expected
+    assert words in capsys.readouterr().out
 
 
-def test_too_many_survivors_are_an_error_though_each_is_on_the_list(code: Callable[..., int]) -> None:
-    assert code(FakeMutmut(OLD, OLDER)) == 1
-    assert code(FakeMutmut(OLD, OLDER), "--sample", "20") == 0, "a few say nothing about the score"
-
-
-def test_a_mutant_that_never_ends_is_noticed(code: Callable[..., int]) -> None:
-    assert code(FakeMutmut(NEW, OLD, OLDER, status="timeout")) == 0
-
-
-def test_a_seed_draws_the_same_mutants_again(code: Callable[..., int]) -> None:
+def test_a_seed_draws_the_same_mutants_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
     for seed in ("7", "7", "8"):
         mutmut = FakeMutmut()
-        code(mutmut, "--sample", "3", "--seed", seed)
+        code(monkeypatch, mutmut, "--sample", "3", "--seed", seed)
         tried.append(mutmut.tried[-1])
     assert tried[0] == tried[1] != tried[2]
     assert len(tried[0]) == 3
 
 
-def test_only_those_that_are_asked_for_count(code: Callable[..., int]) -> None:
-    assert code(FakeMutmut(NEW), "--only", f"{name(1)}*") == 0
-    assert code(FakeMutmut(NEW), "--only", name(0)) == 1
-
-
-def test_the_document_is_that_of_a_whole_run(code: Callable[..., int], tmp_path: Path) -> None:
+def test_the_document_is_that_of_a_whole_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     written = tmp_path / "mutation.md"
-    assert code(FakeMutmut(OLD), "--document", str(written)) == 0
+    assert code(monkeypatch, FakeMutmut(OLD), "--document", str(written)) == 0
     counted = table(Findings({"plan": Counter(killed=19, survived=1)}, (OLD,), {}))
     assert counted in written.read_text()
     with pytest.raises(SystemExit):
-        code(FakeMutmut(), "--sample", "3", "--document", str(written))
+        code(monkeypatch, FakeMutmut(), "--sample", "3", "--document", str(written))

@@ -8,16 +8,14 @@ import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.control_plane.build import assets
 from tests.control_plane.waiting import wait_until
 from tests.server import Finished
 from tests.tool import COMMAND
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 INSTALLED_IN = "takara-system"
 # A day that comes every fourth year: Jobs are made by the tests.

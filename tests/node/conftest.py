@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator
 
 import pytest
 
 from tests.conftest import KUBECONFIG
 from tests.node.cluster import INSTALLED_IN, Cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
 
 _CLUSTER = pytest.StashKey[Cluster]()
 _PICTURE = (

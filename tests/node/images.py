@@ -12,15 +12,12 @@ import platform
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import takara_sync
 from tests.control_plane.build import alone
 from tests.node.machine import namespaces, overlays, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = f"takara-sync:{takara_sync.__version__}"
@@ -28,9 +25,9 @@ _BASE = "localhost/python"
 _BUILT = "localhost/built"
 _PRODUCT = "localhost/product"
 _PUSHED = {
-    "localhost/pause": "pause:node",
-    "localhost/busybox": "library/busybox:latest",
-    _PRODUCT: f"library/{PRODUCT}",
+    "pause:node": "localhost/busybox",
+    "library/busybox:latest": "localhost/busybox",
+    f"library/{PRODUCT}": _PRODUCT,
 }
 _BUILD_ARGUMENTS = ("--pull-never", f"--build-arg=BASE={_BASE}", "--build-arg=PIP_NO_INDEX=1")
 _REMOVE_SHELLS = """
@@ -75,16 +72,15 @@ class Images:
         (self._folder / "storage.conf").write_text(
             f'[storage]\ndriver = "{driver}"\ngraphroot = "{self._folder}/images"\nrunroot = "{self._folder}/builds"\n'
         )
-        tree = _busybox(self._folder / "busybox")
-        self._image("localhost/busybox", tree, "--cmd", "sh")
-        self._image("localhost/pause", tree, "--cmd", "sleep 2147483647")
+        # One image is both: pods say what they run, and the sandbox, which only has to stay, does not.
+        self._image("localhost/busybox", _busybox(self._folder / "busybox"), "--cmd", "sleep 2147483647")
         self._image(_BASE, base())
         self._buildah("build", "--quiet", *_BUILD_ARGUMENTS, "--tag", _BUILT, str(_context(self._folder / "context")))
         self._without_shells(_BUILT, _PRODUCT)
 
     def push(self, registry: str) -> None:
         """Pushes them to a registry on loopback."""
-        for image, name in _PUSHED.items():
+        for name, image in _PUSHED.items():
             self._buildah("push", "--quiet", "--tls-verify=false", image, f"docker://{registry}/{name}")
 
     def _image(self, name: str, content: Path, *config: str) -> None:

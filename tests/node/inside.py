@@ -9,8 +9,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import urllib3.exceptions
 
@@ -19,15 +19,10 @@ from tests.control_plane.http import Http
 from tests.control_plane.processes import Processes, StartError
 from tests.control_plane.waiting import START_SECONDS, wait_until
 from tests.node import parts
-from tests.node.credentials import make_credentials
+from tests.node.credentials import Credentials, make_credentials
 from tests.node.images import Images
 from tests.node.machine import PreparationError, own_namespaces, run
 from tests.node.timing import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.node.credentials import Credentials
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,7 +42,7 @@ class Node:
         self._start("kube-apiserver", parts.api_server(who))
         self._processes.start("docker-registry", parts.registry(self._folder), os.environ)
         self._processes.start("containerd", parts.containerd(self._folder), os.environ)
-        api = Http(parts.API_URL, who.authority)
+        api = Http(parts.API_URL, who.keys.authority)
         headers = {"Authorization": f"Bearer {who.users.harness.token}"}
         self._wait(lambda: _unready(api, "/readyz", headers))
         self._start("kube-controller-manager", parts.controller_manager(who))
@@ -125,17 +120,8 @@ def main(folder: Path, pytest_arguments: list[str]) -> int:
             "KUBECONFIG": str(who.users.harness.kubeconfig),
             "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         }
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "tests/node",
-            "-m",
-            "node",
-            "--cluster",
-            "current",
-            *pytest_arguments,
-        ]
+        command = [sys.executable, "-m", "pytest", "tests/node", "-m", "node", "--cluster", "current"]
+        command += pytest_arguments
         return node.watch_over(subprocess.Popen(command, cwd=ROOT, env=environment))
     except TimeoutError as error:
         sys.stderr.write(f"{node.logs()}\n{error}\n")

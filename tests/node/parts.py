@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.control_plane import commands
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+if TYPE_CHECKING:  # it imports this module
     from tests.node.credentials import Credentials
 
 NODE = "node1"
@@ -61,8 +60,8 @@ def api_server(who: Credentials) -> list[str]:
         f"--advertise-address={API_ADDRESS}",
         "--secure-port=443",
         f"--service-cluster-ip-range={_SERVICES}",
-        f"--tls-cert-file={who.server}",
-        f"--tls-private-key-file={who.server_key}",
+        f"--tls-cert-file={who.keys.server}",
+        f"--tls-private-key-file={who.keys.server_key}",
         f"--token-auth-file={who.users.token_file}",
         "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",

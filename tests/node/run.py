@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from tests.control_plane.build import HOW_TO_BUILD, assets
 from tests.control_plane.waiting import wait_until
@@ -16,9 +17,6 @@ from tests.node import machine
 from tests.node.images import PRODUCT, Images
 from tests.node.machine import CannotRunError, PreparationError
 from tests.node.timing import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 FAILED = 1

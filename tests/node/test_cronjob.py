@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.control_plane.waiting import wait_until
-from tests.node.cluster import INSTALLED_IN, condition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.node.cluster import Cluster
+from tests.node.cluster import INSTALLED_IN, Cluster, condition
 
 pytestmark = [pytest.mark.node, pytest.mark.timeout(300)]
 

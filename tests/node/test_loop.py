@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import datetime
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.control_plane.waiting import wait_until
-from tests.node.cluster import INSTALLED_IN
+from tests.node.cluster import INSTALLED_IN, Cluster
 from tests.support.takaras import takara
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.node.cluster import Cluster
 
 pytestmark = pytest.mark.node
 

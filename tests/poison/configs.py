@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import yaml
 
-from tests.poison.values import NASTY, WRONG, paths, put
+from tests.poison.values import NASTY, WRONG, Json, paths, put
 from tests.wire.command import TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.poison.values import Json
 
 _INSERTED: tuple[bytes, ...] = (
     b"\t",
@@ -102,13 +97,14 @@ def mutated(good: bytes, seed: int, times: int) -> Iterator[bytes]:
 
 
 def places(folder: Path) -> dict[str, Path]:
-    """What is at the path, and is no file with anything in it that could be read."""
+    """Paths at which there is no file with anything in it that could be read."""
     os.mkfifo(folder / "fifo")
     (folder / "loop").symlink_to(folder / "loop")
     return {
         "a folder": folder,
         "a FIFO": folder / "fifo",
-        "a device": folder.__class__("/dev/zero"),
+        "a device": folder / "/dev/zero",
         "a link to itself": folder / "loop",
         "nothing": folder / "absent",
+        "a path that is too long": folder / ("x" * 5000),
     }

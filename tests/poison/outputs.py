@@ -6,21 +6,17 @@ import contextlib
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
-from takara_sync.cli import check, loop, plan, progress, termination
+from takara_sync.cli import check, loop, plan, publish
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
+from tests.poison.world import World
 from tests.support.command import Terminal, heartbeats, own_log
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.poison.world import World
-
 _OWN_COLOURS = re.compile(r"\x1b\[(?:0|1|3[1235]|9[01])m")
-_CURSOR = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A|\d*[ABCD])|\r")  # how a progress bar moves
 
 
 Said = dict[str, str]
@@ -60,9 +56,8 @@ class Recorder:
             stack.enter_context(contextlib.redirect_stderr(stderr))
             stack.enter_context(own_log("json" if output == "json" else "text"))
             stack.enter_context(mock.patch.object(module, "api_of", return_value=world))
-            stack.enter_context(mock.patch.object(termination, "PATH", message))
+            stack.enter_context(mock.patch.object(publish, "TERMINATION_LOG", message))
             beats = stack.enter_context(heartbeats())
-            stack.enter_context(mock.patch.object(progress, "_PATIENCE", 0.0))
             self.codes[place] = int(getattr(module, function)(settings, Stop()))
         self.said |= {f"{place}: stdout": stdout.getvalue(), f"{place}: log": stderr.getvalue()}
         self.said |= {f"text of {place}: termination log": message.read_text()}
@@ -79,8 +74,6 @@ class Recorder:
 def check_text(place: str, text: str) -> None:
     """A text for people: printable lines, and the colours that we put in ourselves."""
     bare = _OWN_COLOURS.sub("", text)
-    if "on a terminal" in place:
-        bare = _CURSOR.sub("", bare)
     odd = {char for char in bare if not char.isprintable() and char != "\n"}
     assert not odd, f"{place}: {sorted(map(ascii, odd))} in {bare[:2000]!r}"
 

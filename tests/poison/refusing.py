@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from tests.poison.outputs import check_json, check_text
 from tests.support.command import Done, heartbeats, run
 from tests.wire.command import TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 USAGE, UNREADABLE = 2, 3
 _LINE_MAX = 1100  # a message of 1 KiB, with what the log puts before it

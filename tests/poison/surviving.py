@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from takara_sync.report import Report
+from tests.poison.values import Json, Poison
 from tests.poison.world import BAD, DEPLOYMENTS, FLEET, FOREIGN, GOOD, TAKARAS, World
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from takara_sync.report import Report
-    from tests.poison.values import Json, Poison
 
 _FAILED_TEST = 422
 

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.poison.surviving import survives
-from tests.poison.values import at, everywhere, nested
-from tests.poison.world import BAD, DEPLOYMENTS, TAKARAS, drifted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.poison.values import Json, Poison
-    from tests.poison.world import World
+from tests.poison.values import Json, Poison, at, everywhere, nested
+from tests.poison.world import BAD, DEPLOYMENTS, TAKARAS, World, drifted
 
 PODS = "/api/v1/namespaces/fleet/pods"
 SHORT = {"takaras": 144, "deployments": 144, "pods": 36}

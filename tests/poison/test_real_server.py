@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from tests.control_plane.server import ControlPlane
 from tests.poison.outputs import check_json
 from tests.poison.test_objects import full
 from tests.poison.test_stored import storable
+from tests.poison.values import Json, Poison
+from tests.poison.world import World
 from tests.tool import Tool
 from tests.world import World as Place
 from tests.world import takara
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.control_plane.server import ControlPlane
-    from tests.poison.values import Json, Poison
-    from tests.poison.world import World
-
 GOOD = ("a-good", "n-good", "z-good")
-SHORT, LONG = 30, 1500
+SHORT, LONG = 30, 600
 _AT_ONCE = 100
 
 
 def let_in(place: Place, name: str, poison: Poison, whole: Json) -> bool:
     """Create the poisoned Takara, and its status; whether the server took both."""
-    try:
-        body: Any = json.loads(poison.change(whole))
-    except ValueError:
-        return False
+    body: Any = json.loads(poison.change(whole))
     body["metadata"] = {"name": name}
     if place.server.call("POST", f"{place.takara_path('x')[:-2]}", body).status != 201:
         return False
@@ -47,7 +41,8 @@ def test_a_sample_on_a_real_server(
 ) -> None:
     server = fresh_control_plane(crd="schemaless", controller_manager=False)
     whole = full(base, "takaras")
-    poisons = [poison for poison in storable(whole) if "nested 600" not in poison.what and not poison.is_huge]
+    hard = ("nested 600", "5,000 digits")  # Python does not load them
+    poisons = [each for each in storable(whole) if not each.is_huge and not any(words in each.what for words in hard)]
     random.Random(seed).shuffle(poisons)  # noqa: S311 - trials, no secrets
     poisons = poisons[: LONG if long else SHORT]
     taken = [survivors(server, poisons[start : start + _AT_ONCE], whole) for start in range(0, len(poisons), _AT_ONCE)]

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from takara_sync.simulator import Request as Asked
 from tests.poison.hostile import TAKARAS as HOSTILE
 from tests.poison.test_objects import batches, full
-from tests.poison.values import WRONG, Poison, at, paths
-from tests.poison.world import TAKARAS, bare, drifted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tests.poison.values import Json
-    from tests.poison.world import World
+from tests.poison.values import WRONG, Json, Poison, at, paths
+from tests.poison.world import TAKARAS, World, bare, drifted
 
 WORLDS = (drifted, bare)
 LET_IN = ("spec", "status")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -13,13 +14,7 @@ from tests.poison.values import NASTY
 from tests.wire import command as command_module
 from tests.wire.answers import good, page, status
 from tests.wire.command import TOKEN, Called, Command, kubeconfig
-from tests.wire.server import FaultServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.wire.server import Wire
+from tests.wire.server import FaultServer, Wire
 
 ECHO = f"{NASTY} you said Authorization: Bearer {TOKEN} and {TOKEN.upper()}"
 ANSWERS: dict[str, tuple[str, str, Callable[[Wire], None]]] = {

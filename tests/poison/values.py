@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -62,7 +60,7 @@ class Poison(NamedTuple):
     @property
     def is_huge(self) -> bool:
         """Whether it takes seconds to store."""
-        return "10,000" in self.what
+        return "2,000" in self.what
 
     def __str__(self) -> str:
         return f"{self.plural}: {self.what}"

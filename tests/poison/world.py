@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.plan import Policy
+from takara_sync.report import Report
 from takara_sync.simulator import Answer, Controllers, Store
 from takara_sync.simulator import Request as Asked
 from takara_sync.sync import sync_once
 from tests.poison.values import Json, Poison
 from tests.support.takaras import takara
 from tests.support.transport import InProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from takara_sync.report import Report
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/fleet/takaras"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/fleet/deployments"
@@ -96,13 +93,12 @@ class World(Api):
         return sync_once(KubeCluster(self), policy, workers=2)
 
     def settle(self) -> None:
-        Controllers(self.store.objects).settle()
+        Controllers(self.store).settle()
 
     def twin(self) -> World:
-        """Another world with the same objects; nothing stored is ever changed in place."""
+        """Another world with the same objects."""
         store = Store(crd="schemaless", seed=8)
-        store.objects._held = {kind: dict(held) for kind, held in self.store.objects._held.items()}
-        store.objects.version = self.store.objects.version
+        store.restore(self.store.snapshot())
         return World(store)
 
 

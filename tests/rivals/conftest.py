@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.contract.simulated import Simulated
-from tests.main_job.conftest import real_world, server, simulated, tool, world
+from tests.main_job.conftest import server, simulated, world
 from tests.support.backoff import no_backoff
 from tests.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-__all__ = ["no_backoff", "real_world", "server", "simulated", "tool", "world"]
+__all__ = ["no_backoff", "server", "simulated", "world"]
 
 
 @pytest.fixture

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pytest
 
 from takara_sync import desired, record
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import pytest
 
 FORMAT = record.FORMAT + 1
 IMAGE = "busybox:2"

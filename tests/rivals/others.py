@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from tests.world import GO_OPERATOR, as_the_go_operator
-
-if TYPE_CHECKING:
-    from tests.server import Answer
-    from tests.world import Json, World
+from tests.server import Answer
+from tests.world import GO_OPERATOR, Json, World, as_the_go_operator
 
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 HPA = "kube-controller-manager"  # the manager's name that a HorizontalPodAutoscaler's writes bear
+GITOPS = "argocd-controller"
 Way = Literal["scale", "update"]
 
 
@@ -40,19 +37,10 @@ def image_of(world: World, name: str = "one") -> str:
     return str(container["image"])
 
 
-@dataclass
-class GitOps:
-    """A tool that applies the same manifest again and again under its own name."""
-
-    world: World
-    manifest: Json
-    manager: str = "argocd-controller"
-    force: bool = False
-
-    def sync(self) -> Answer:
-        path = deployment_path(self.world, self.manifest["metadata"]["name"], manager=self.manager)
-        path += "&force=true" if self.force else ""
-        return self.world.server.call("PATCH", path, self.manifest, content_type=APPLY)
+def git_sync(world: World, kept: Json, *, force: bool = False) -> Answer:
+    """A GitOps tool applies the manifest that it keeps, under its own name."""
+    path = deployment_path(world, kept["metadata"]["name"], manager=GITOPS) + ("&force=true" if force else "")
+    return world.server.call("PATCH", path, kept, content_type=APPLY)
 
 
 def manifest(name: str = "one", spec: Json | None = None, **metadata: Any) -> Json:

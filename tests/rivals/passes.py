@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from takara_sync import Policy, Report, sync_once
+from takara_sync.kube.response import Request, Response
 from tests.contract.simulated import Simulated
 from tests.support.transport import in_process, over_http
+from tests.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.kube.response import Request, Response
-    from tests.world import World
-
-    Send = Callable[[], Response]
+Send = Callable[[], Response]
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
@@ -36,10 +32,7 @@ class Passes:
         server = world.server
         if isinstance(server, Simulated):
             self.cluster = in_process(
-                lambda request: server.simulator.handle(request),  # noqa: PLW0108 - a History replaces it
-                self._around,
-                self.user.token,
-                namespaces=[world.namespace],
+                server.simulator.store.handle, self._around, self.user.token, namespaces=[world.namespace]
             )
         else:
             self.cluster = over_http(str(self.user.kubeconfig), self._around, namespaces=[world.namespace])

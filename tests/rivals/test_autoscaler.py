@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.rivals.others import HPA, image_of, set_image, take
+from takara_sync.kube.response import Request
+from tests.rivals.others import HPA, Way, image_of, set_image, take
 from tests.rivals.passes import Passes, of_deployments, of_statuses
 from tests.support.takaras import takara
 from tests.world import GO_OPERATOR, World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync.kube.response import Request
-    from tests.rivals.others import Way
-
 SIZE, WANTED = 3, 7
-WEEK = 7 * 24 * 60.0
+DAY = 24 * 60.0
 SECOND = 1 / 60
 
 
@@ -83,20 +78,18 @@ def test_two_flips_at_most_then_the_replicas_are_left_to_it(world: World, way: W
     assert [fight.passes.sync() for _ in range(3)] == [[], [], []]
 
 
-@pytest.mark.parametrize("way", ["scale", "update"])
-def test_hours_of_passes_each_second(arena: World, way: Way, long: bool, count: Callable[[str, int], None]) -> None:
-    minutes = 24 * 60.0 if long else 12.0
-    fight = Fight(arena, way)
-    check_a_fight_of(minutes, SECOND, fight)
-    count("passes beside an autoscaler, one a second", round(minutes * 60))
+def test_passes_each_second(arena: World, long: bool, count: Callable[[str, int], None]) -> None:
+    minutes = 180.0 if long else 10.5
+    check_a_fight_of(minutes, SECOND if long else 3 * SECOND, Fight(arena))
+    count("minutes of passes beside an autoscaler, a few seconds apart", round(minutes))
 
 
-def test_a_week_of_tries(arena: World, long: bool, count: Callable[[str, int], None]) -> None:
+def test_days_of_tries(arena: World, long: bool) -> None:
     """0, 10, 30, 70, 150, 310, 630, 1270, 2550 minutes, then a day each: 14 in a week, as the rule predicts."""
-    fight = Fight(arena)
-    check_a_fight_of(WEEK, 1.0 if long else 5.0, fight)
-    assert len(fight.flips) == 14
-    count("flips of a week beside an autoscaler that never gives in", len(fight.flips))
+    fight = Fight(arena, "update")
+    days, step, tries = (7, 1.0, 14) if long else (3, 5.0, 10)
+    check_a_fight_of(days * DAY, step, fight)
+    assert len(fight.flips) == tries
 
 
 def test_one_of_a_legacy_name_is_left_alone_too(arena: World) -> None:
@@ -128,18 +121,6 @@ def assert_repaired_by_one_apply(fight: Fight) -> None:
     assert len(of_deployments(fight.passes.sync())) == 1
     assert image_of(fight.world) == "busybox"
     assert fight.world.deployment("one")["spec"]["replicas"] == before
-
-
-def test_an_autoscaler_that_is_taken_away_gives_the_replicas_back_at_the_next_try(world: World) -> None:
-    fight = Fight(world)
-    fight.rounds(SECOND, 3 * SECOND)
-    fight.passes.minutes = 9.9
-    assert of_deployments(fight.passes.sync()) == []
-    fight.passes.minutes = 10
-    assert len(of_deployments(fight.passes.sync())) == 1
-    assert world.deployment("one")["spec"]["replicas"] == SIZE
-    fight.passes.settle()
-    assert world.condition("one", "Ready")["reason"] != "ReplicasContested"
 
 
 def test_a_new_size_or_the_size_that_it_wants_ends_the_contest(world: World) -> None:

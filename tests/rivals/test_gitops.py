@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
-from tests.rivals.others import MERGE, GitOps, deployment_path, image_of, manifest, with_container
+from takara_sync import Outcome
+from tests.rivals.others import GITOPS, MERGE, deployment_path, git_sync, image_of, manifest, with_container
 from tests.rivals.passes import Passes, of_deployments
 from tests.support.takaras import takara
-from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from takara_sync import Outcome
-    from tests.world import Json
+from tests.world import Json, World
 
 SIZE = 2
 ROUNDS = 5
@@ -23,7 +18,7 @@ SAME = manifest(spec={"replicas": SIZE} | with_container("busybox"), labels={"ap
 OTHER_IMAGE = manifest(spec=with_container("nginx"))
 OTHER_SIZE = manifest(spec={"replicas": 7})
 OWN_FIELDS = manifest(
-    spec={"minReadySeconds": 5} | with_container("busybox", env=[{"name": "A", "value": "1"}]),
+    spec={"revisionHistoryLimit": 5} | with_container("busybox", env=[{"name": "A", "value": "1"}]),
     annotations={"team": "blue"},
     labels={"team": "blue"},
 )
@@ -38,14 +33,14 @@ def passes(world: World) -> Passes:
     return passes
 
 
-def rounds(tool: GitOps, passes: Passes, many: int = ROUNDS) -> list[tuple[int, Outcome, int]]:
+def rounds(passes: Passes, kept: Json, *, force: bool = False) -> list[tuple[int, Outcome, int]]:
     """It applies, then a pass runs: its answer's code, our outcome, and how many writes of ours that took.
 
     A rollout of the real controller may take a second status write, as it goes on meanwhile.
     """
     done = []
-    for _ in range(many):
-        code = tool.sync().status
+    for _ in range(ROUNDS):
+        code = git_sync(passes.world, kept, force=force).status
         before = len(passes.writes)
         (outcome,) = passes.once().outcomes
         done.append((code, outcome, len(passes.writes) - before))
@@ -59,68 +54,63 @@ def named(outcome: Outcome) -> set[tuple[str, str]]:
 # ------------------------------------------------------------------ server-side apply
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_the_same_values_are_shared_and_nobody_writes(passes: Passes, force: bool) -> None:
-    tool = GitOps(passes.world, SAME, force=force)
-    assert [(code, writes) for code, _, writes in rounds(tool, passes)] == [(200, 0)] * ROUNDS
+@pytest.mark.parametrize(
+    ("wanted", "force", "code"),
+    [(SAME, False, 200), (SAME, True, 200), (OTHER_IMAGE, False, 409), (OTHER_SIZE, False, 409)],
+    ids=["the same", "the same with force", "another image", "another size"],
+)
+def test_equal_values_are_shared_and_others_without_force_are_its_conflict(
+    passes: Passes, wanted: Json, force: bool, code: int
+) -> None:
+    """None of them costs us a write; the conflict names us."""
+    done = [(answered, writes) for answered, _, writes in rounds(passes, wanted, force=force)]
+    assert done == [(code, 0)] * ROUNDS
+    assert code == 200 or "takara-sync" in git_sync(passes.world, wanted).body["message"]
 
 
 def test_fields_of_its_own_stay(passes: Passes) -> None:
-    tool = GitOps(passes.world, OWN_FIELDS)
-    rounds(tool, passes, 1)
+    git_sync(passes.world, OWN_FIELDS)
+    passes.once()
     passes.world.server.make_ready(passes.world.namespace, "one")
     passes.settle()
-    assert [writes for _, _, writes in rounds(tool, passes)] == [0] * ROUNDS
+    assert [writes for _, _, writes in rounds(passes, OWN_FIELDS)] == [0] * ROUNDS
     passes.world.merge("one", {"spec": {"size": SIZE + 1}})
     passes.sync()
     live = passes.world.deployment("one")
     assert live["spec"]["replicas"] == SIZE + 1
-    assert live["spec"]["minReadySeconds"] == 5
+    assert live["spec"]["revisionHistoryLimit"] == 5
     assert live["metadata"]["labels"] == {"app": "takara", "takara_cr": "one", "team": "blue"}
     assert live["metadata"]["annotations"]["team"] == "blue"
     assert live["spec"]["template"]["spec"]["containers"][0]["env"] == [{"name": "A", "value": "1"}]
 
 
-def test_other_values_without_force_are_its_conflict_and_not_ours(passes: Passes) -> None:
-    for wanted in (OTHER_IMAGE, OTHER_SIZE):
-        tool = GitOps(passes.world, wanted)
-        assert [(code, writes) for code, _, writes in rounds(tool, passes)] == [(409, 0)] * ROUNDS
-        assert "takara-sync" in tool.sync().body["message"]  # it is told with whom
-
-
 def test_a_shared_size_that_is_changed_at_the_takara_becomes_ours(passes: Passes) -> None:
     """Without force the tool is then told so for ever; with force it is a contest over the replicas."""
-    tool = GitOps(passes.world, SAME)
-    rounds(tool, passes, 1)
+    git_sync(passes.world, SAME)
+    passes.once()
     passes.world.merge("one", {"spec": {"size": SIZE + 1}})
     passes.settle()
-    assert [(code, writes) for code, _, writes in rounds(tool, passes)] == [(409, 0)] * ROUNDS
+    assert [(code, writes) for code, _, writes in rounds(passes, SAME)] == [(409, 0)] * ROUNDS
     assert passes.world.deployment("one")["spec"]["replicas"] == SIZE + 1
 
 
-def check_a_contest_over_the_replicas(passes: Passes) -> None:
-    tool = GitOps(passes.world, OTHER_SIZE, force=True)
-    done = rounds(tool, passes)
+def test_other_replicas_with_force_are_a_contest_and_left_to_it(passes: Passes) -> None:
+    done = rounds(passes, OTHER_SIZE, force=True)
     assert [str(outcome.result) for _, outcome, _ in done] == ["updated"] + ["contested"] * (ROUNDS - 1)
     assert sum(len(of_deployments([write])) for write in passes.writes[-sum(n for *_, n in done) :]) == 1
     condition = passes.world.condition("one", "Ready")
     assert condition["reason"] == "ReplicasContested"
-    assert tool.manager in condition["message"]
+    assert GITOPS in condition["message"]
     assert passes.world.deployment("one")["spec"]["replicas"] == 7
-
-
-def test_other_replicas_with_force_are_a_contest_and_left_to_it(passes: Passes) -> None:
-    check_a_contest_over_the_replicas(passes)
 
 
 def test_another_image_with_force_is_one_repair_a_pass_each_named(
     passes: Passes, count: Callable[[str, int], None]
 ) -> None:
     """No rule ends that fight: the image is ours, each pass says who took it, and takes two writes at most."""
-    tool = GitOps(passes.world, OTHER_IMAGE, force=True)
-    for code, outcome, writes in rounds(tool, passes):
+    for code, outcome, writes in rounds(passes, OTHER_IMAGE, force=True):
         assert (code, str(outcome.result)) == (200, "updated")
-        assert named(outcome) == {("spec.template.spec.containers[takara].image", tool.manager)}
+        assert named(outcome) == {("spec.template.spec.containers[takara].image", GITOPS)}
         assert 1 <= writes <= 2
         assert image_of(passes.world) == "busybox"
     count("fights over an image, one repair a pass, each named", ROUNDS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Literal
 
 import pytest
 
@@ -10,10 +11,6 @@ from tests.rivals.others import GoOperator
 from tests.rivals.passes import Passes, of_deployments, of_statuses
 from tests.support.takaras import takara
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal
 
 ROUNDS = 6
 
@@ -44,25 +41,30 @@ class Both:
         return metadata["uid"], metadata["generation"], self.world.pods("one")
 
 
-def check_it_settles(both: Both) -> None:
-    """By the sixth round nobody writes any more, and from the first one on no pod was touched."""
-    both.run(1)
+def check_they_settle(both: Both, first: str) -> None:
+    """From the first one's pods on none is touched, and by the sixth round nobody writes any more.
+
+    The Go operator finds the size right, and its list of pods equals ours once they run.
+    """
+    world = both.world
+    world.create(takara("one", 3))
+    begin = both.operator.reconcile if first == "it" else both.passes.sync
+    begin()
+    world.server.make_ready(world.namespace, "one")
+    begin()
     before = both.kept
     rounds = both.run()
-    assert both.kept == before
     assert rounds[-2:] == [(0, 0, 0), (0, 0, 0)], rounds
+    both.passes.settle()  # we alone: the operator has been stopped
+    assert both.kept == before
+    assert world.status("one")["nodes"] == world.pods("one")
+    assert len(before[2]) == 3
+    assert world.condition("one", "Ready")["status"] == "True"
 
 
 @pytest.mark.parametrize("first", ["it", "we"])
-def test_they_settle(world: World, first: str) -> None:
-    """Its Deployment is taken over, and it finds the size right; its list of pods equals ours once they run."""
-    both = Both(world)
-    world.create(takara("one", 3))
-    if first == "it":
-        both.operator.reconcile()
-    check_it_settles(both)
-    assert world.status("one")["nodes"] == world.pods("one")
-    assert world.condition("one", "Ready")["status"] == "True"
+def test_they_settle_and_no_pod_is_touched(world: World, first: str) -> None:
+    check_they_settle(Both(world), first)
 
 
 def test_a_new_size_is_changed_once_whoever_is_faster(world: World) -> None:
@@ -77,25 +79,6 @@ def test_a_new_size_is_changed_once_whoever_is_faster(world: World) -> None:
         assert world.deployment("one")["spec"]["replicas"] == size
         assert world.deployment("one")["metadata"]["generation"] == generation + 1
         assert both.run(1) == [(0, 0, 0)]
-
-
-def check_pods_survive(both: Both) -> None:
-    """From the Go operator alone over both to us alone."""
-    world = both.world
-    world.create(takara("one", 3))
-    both.operator.reconcile()
-    world.server.make_ready(world.namespace, "one")
-    both.operator.reconcile()
-    before = both.kept
-    both.run()
-    assert both.kept == before
-    both.passes.settle()
-    assert both.kept == before
-    assert len(before[2]) == 3
-
-
-def test_pods_survive_the_whole_time(world: World) -> None:
-    check_pods_survive(Both(world))
 
 
 def test_an_operator_that_lists_the_pods_anyhow_costs_a_status_a_pass_and_no_pod(

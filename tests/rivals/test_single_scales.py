@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-import pytest
-
-from tests.rivals.others import take
+from tests.rivals.others import Way, take
 from tests.rivals.passes import Passes
 from tests.support.takaras import takara
 from tests.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.rivals.others import Way
 
 SIZE = 3
 HOLDERS = ("kubectl", "kubectl-edit", "Mozilla", "kube-controller-manager", "a b", "takara-operator")
@@ -101,16 +94,3 @@ def test_who_scaled_twice_within_ten_minutes_is_undone_after_the_next_ten(
         assert person.is_undone
         assert person.world.condition("one", "Ready")["reason"] != "ReplicasContested"
     count("persons who scaled twice undone after ten minutes", trials)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_single_scale_on_any_server(world: World, way: Way) -> None:
-    passes = Passes(world)
-    world.create(takara("one", SIZE))
-    passes.settle()
-    for hour in range(3):
-        passes.minutes = 60.0 * hour
-        take(world, 7, "kubectl", way)
-        passes.sync()
-        assert world.deployment("one")["spec"]["replicas"] == SIZE
-        passes.settle()

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-import tenacity
+from tests.support.backoff import no_backoff
 
-from takara_sync import work_queue
-from takara_sync.kube import api
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_queue, "BACKOFF_SECONDS", 0.0)
-    monkeypatch.setattr(api, "BACKOFF", tenacity.wait_none())
+__all__ = ["no_backoff"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from takara_sync.simulator import Answer, Controllers, Store
 from takara_sync.simulator import Request as Served
-from takara_sync.simulator.kinds import DEPLOYMENT, NAMESPACE
+from takara_sync.simulator.kinds import NAMESPACE
 from tests.unit.build import NOW, PAUSED, Json, manifest, owner
 
 GO_OPERATOR = "takara-operator"
@@ -45,7 +45,7 @@ class People:
 
     def create(self, namespace: str, *objects: Json, manager: str = "kubectl") -> object:
         """Store new objects, and their namespace where it is new."""
-        if not self.store.objects.get(NAMESPACE, "", namespace):
+        if not self.store.get(NAMESPACE, "", namespace):
             made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
             self.ask("POST", "/api/v1/namespaces", made)
         for one in objects:
@@ -95,12 +95,12 @@ class People:
 
     def spoil(self, name: str, **values: Any) -> None:
         """The list holds a Deployment that cannot be read; no server would store it."""
-        held = self.store.objects._held.setdefault(DEPLOYMENT, {})
-        held["ns", name] = held.get(("ns", name), {}) | (values or {"spec": 5})
+        held = self.store.held["deployments"]
+        held[f"ns/{name}"] = held.get(f"ns/{name}", {}) | (values or {"spec": 5})
 
     def settle(self) -> None:
         """The controllers do all that they will do: pods start."""
-        Controllers(self.store.objects).settle()
+        Controllers(self.store).settle()
 
     # -------------------------------------------------------------- what there is
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from takara_sync.plan import Policy
-from takara_sync.simulator import AdmissionReview
 from tests.support.takaras import takara
 from tests.unit.build import TEMPLATE, Json
 from tests.unit.world import World, result
@@ -18,10 +17,10 @@ def under(mutate: Mutate, *takaras: Json) -> World:
     """A world where an admission policy changes the spec of every Deployment."""
     world = World(*takaras)
 
-    def admitted(review: AdmissionReview) -> Json:
-        if review.new["kind"] == "Deployment":
-            mutate(review.new["spec"])
-        return review.new
+    def admitted(new: Json) -> Json:
+        if new["kind"] == "Deployment":
+            mutate(new["spec"])
+        return new
 
     world.store.admission.append(admitted)
     return world

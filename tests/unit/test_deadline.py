@@ -19,19 +19,20 @@ class Clock:
         return self.seconds
 
 
-def test_time_runs_out() -> None:
+@pytest.mark.parametrize(
+    ("after", "left", "for_writes"), [(0, 50, 35), (35, 15, 0), (49.5, 0.5, 0), (50, 0, 0), (150, 0, 0)]
+)
+def test_time_runs_out_and_for_writes_before_that(after: float, left: float, for_writes: float) -> None:
     clock = Clock()
     deadline = Deadline(50, clock)
-    assert deadline.left() == deadline.left_for_requests() == 50
-    clock.seconds += 49.5
-    deadline.check()
-    assert deadline.left() == 0.5
-    clock.seconds += 0.5
-    assert deadline.left() == deadline.left_for_requests() == 0
-    clock.seconds += 100
-    assert deadline.left() == 0
-    with pytest.raises(CutShort, match="by its deadline of 50 s"):
+    writes = deadline.for_writes()
+    clock.seconds += after
+    assert (deadline.left(), deadline.left_for_requests(), writes.left()) == (left, left, for_writes)
+    if left:
         deadline.check()
+    else:
+        with pytest.raises(CutShort, match="by its deadline of 50 s"):
+            deadline.check()
 
 
 def test_a_stop_leaves_running_requests_their_time() -> None:
@@ -64,13 +65,10 @@ def test_waiting_ends_at_the_deadline_and_with_a_stop(seconds: float) -> None:
     timer.join()
 
 
-def test_writes_end_before_the_statuses_and_with_the_pass() -> None:
-    clock = Clock()
-    deadline = Deadline(50, clock)
+def test_writes_end_with_the_pass() -> None:
+    deadline = Deadline()
     writes = deadline.for_writes()
-    assert (deadline.left(), writes.left(), Deadline().for_writes().left()) == (50, 35, float("inf"))
-    clock.seconds += 35
-    assert (deadline.left(), writes.left()) == (15, 0)
+    assert writes.left() == float("inf")
     deadline.stop("SIGTERM")
     assert writes.stopped
     with pytest.raises(CutShort, match="SIGTERM"):

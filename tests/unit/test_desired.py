@@ -37,7 +37,6 @@ from tests.unit.build import (
     scaled,
     settled,
     takara,
-    takara_json,
 )
 from tests.unit.rows import applied_at
 
@@ -236,16 +235,20 @@ def test_the_hash_shows_another_field_and_another_time() -> None:
 # ------------------------------------------------------------------ as recorded
 
 
-def test_is_as_recorded() -> None:
-    def recorded_in(one: Json, live: Deployment, asked: Json) -> bool:
-        return is_as_recorded(live, decoded(Takara, one), asked, owned_by_us(live.managed_fields))
+SETTLED = decoded(Takara, settled())
+RECORDED: dict[str, tuple[Deployment, Takara, Json, bool]] = {
+    "as it was": (deployment(), SETTLED, manifest(), True),
+    "other replicas": (deployment(replicas=7), SETTLED, manifest(), True),
+    "another object": (deployment(uid="another"), SETTLED, manifest(), False),
+    "another manifest": (deployment(), SETTLED, manifest() | {"more": 1}, False),
+    "a field was lost": (decoded(Deployment, lost(deployment_json(), *IMAGE)), SETTLED, manifest(), False),
+    "nothing is recorded": (deployment(), takara(), manifest(), False),
+    "an older format": (deployment(), decoded(Takara, settled(record={"format": 0})), manifest(), False),
+    "killed before the status was written": (deployment(), decoded(Takara, settled(generation=3)), manifest(), False),
+}
 
-    assert recorded_in(settled(), deployment(), manifest())
-    assert recorded_in(settled(), deployment(replicas=7), manifest())
-    assert not recorded_in(settled(), deployment(uid="another"), manifest())
-    assert not recorded_in(settled(), deployment(), manifest() | {"more": 1})
-    assert not recorded_in(settled(), decoded(Deployment, lost(deployment_json(), *IMAGE)), manifest())
-    assert not recorded_in(takara_json(), deployment(), manifest())
-    assert not recorded_in(settled(record={"format": 0}), deployment(), manifest())
-    killed_in_between = settled(generation=3)
-    assert not recorded_in(killed_in_between, deployment(), manifest())
+
+@pytest.mark.parametrize("case", RECORDED)
+def test_is_as_recorded(case: str) -> None:
+    live, one, wanted, expected = RECORDED[case]
+    assert is_as_recorded(live, one, wanted, owned_by_us(live.managed_fields)) is expected

@@ -37,9 +37,18 @@ def image_tree(item: str = ITEM) -> Json:
 # ------------------------------------------------------------------ changes
 
 
-def test_nothing_changes_where_the_live_object_only_holds_more() -> None:
-    live = with_containers({"name": "sidecar", "image": "x"}, CONTAINER | {"imagePullPolicy": "Always"})
-    assert changes(with_containers(CONTAINER), live | {"status": {}}, []) == ()
+MORE = with_containers({"name": "sidecar", "image": "x"}, CONTAINER | {"imagePullPolicy": "Always"}) | {"status": {}}
+MOUNTS = [{"name": "data", "mountPath": "/a"}, {"name": "data", "mountPath": "/b"}]
+MOUNTED = with_containers(CONTAINER | {"volumeMounts": MOUNTS})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "live"),
+    [(with_containers(CONTAINER), MORE), (MOUNTED, MOUNTED), ({}, {})],
+    ids=["the live object only holds more", "two mounts of one volume", "nothing is asked for"],
+)
+def test_nothing_changes(wanted: Json, live: Json) -> None:
+    assert changes(wanted, live, []) == ()
 
 
 def test_changes_are_sorted_and_name_the_latest_holder() -> None:
@@ -73,12 +82,6 @@ def test_a_list_of_plain_values_is_one_field() -> None:
     assert (change.old, change.new) == (["sleep", "1"], ["sleep", "3600"])
 
 
-def test_two_mounts_of_one_volume_are_told_apart() -> None:
-    mounts = [{"name": "data", "mountPath": "/a"}, {"name": "data", "mountPath": "/b"}]
-    one = with_containers(CONTAINER | {"volumeMounts": mounts})
-    assert changes(one, one, []) == ()
-
-
 def test_a_named_port_is_found_in_managed_fields() -> None:
     port = {"name": "web", "containerPort": 80, "protocol": "TCP"}
     wanted = with_containers(CONTAINER | {"ports": [port]})
@@ -99,10 +102,6 @@ def test_leaves_and_values_belong_together() -> None:
     one = manifest()
     assert all(value_at(one, path) == value for path, value in leaves(one))
     assert dotted(IMAGE_OF_TAKARA) == "spec.template.spec.containers[takara].image"
-
-
-def test_nothing_asked_for_changes_nothing() -> None:
-    assert changes({}, {}, []) == ()
 
 
 @pytest.mark.parametrize(

@@ -34,39 +34,45 @@ def applied(*containers: Json) -> Json:
 SIDECAR = {"name": "sidecar", "image": "x"}
 
 
-def test_what_we_alone_hold_and_no_longer_ask_for_goes() -> None:
-    live = with_containers(CONTAINER, SIDECAR)
-    assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER, SIDECAR))) == (
-        Change("spec.template.spec.containers[sidecar]", SIDECAR, None),
-    )
+BOTH = with_containers(CONTAINER, SIDECAR)
+ALONE = with_containers(CONTAINER)
+GONE = "spec.template.spec.containers[sidecar]"
+THEIRS = entry("kubectl", tree_of(with_containers(SIDECAR)))
+OPERATORS = entry("takara-operator", tree_of(with_containers(SIDECAR)), time=LONG)
 
 
-def test_a_field_goes_from_an_item_that_stays() -> None:
-    live = with_containers(CONTAINER | {"workingDir": "/srv"})
-    said = entries(applied(CONTAINER | {"workingDir": "/srv"}))
-    assert removals(with_containers(CONTAINER), live, said) == (
-        Change("spec.template.spec.containers[takara].workingDir", "/srv", None),
-    )
+def with_field(field: str) -> tuple[Json, list[Json], list[Json]]:
+    """The container has one more field, which we had applied."""
+    return with_containers(CONTAINER | {field: "x"}), [applied(CONTAINER | {field: "x"})], []
 
 
-def test_who_had_asked_for_what_goes_is_named_from_before_the_take_over() -> None:
-    live = with_containers(CONTAINER, SIDECAR)
-    before = entries(entry("takara-operator", tree_of(with_containers(SIDECAR)), time=LONG))
-    assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER, SIDECAR)), before) == (
-        Change("spec.template.spec.containers[sidecar]", SIDECAR, None, "takara-operator", LONG),
-    )
+# The live object, its managedFields, those of before a take-over, and what an apply of one container removes.
+REMOVALS: dict[str, tuple[tuple[Json, list[Json], list[Json]], tuple[Change, ...]]] = {
+    "what we alone hold": ((BOTH, [applied(CONTAINER, SIDECAR)], []), (Change(GONE, SIDECAR, None),)),
+    "who had asked for it is named": (
+        (BOTH, [applied(CONTAINER, SIDECAR)], [OPERATORS]),
+        (Change(GONE, SIDECAR, None, "takara-operator", LONG),),
+    ),
+    "others hold it too": ((BOTH, [applied(CONTAINER, SIDECAR), THEIRS], []), ()),
+    "we do not hold it": ((BOTH, [applied(CONTAINER)], []), ()),
+    "it is gone already": ((ALONE, [applied(CONTAINER, SIDECAR)], []), ()),
+    "a field of an item that stays": (
+        with_field("workingDir"),
+        (Change("spec.template.spec.containers[takara].workingDir", "x", None),),
+    ),
+    "imagePullPolicy, which the server fills in again": (with_field("imagePullPolicy"), ()),
+    "terminationMessagePath": (with_field("terminationMessagePath"), ()),
+    "terminationMessagePolicy": (with_field("terminationMessagePolicy"), ()),
+}
 
 
-def test_what_others_hold_too_stays() -> None:
-    live = with_containers(CONTAINER, SIDECAR)
-    theirs = entry("kubectl", tree_of(with_containers(SIDECAR)))
-    assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER, SIDECAR), theirs)) == ()
-    assert removals(with_containers(CONTAINER), live, entries(applied(CONTAINER))) == ()
+@pytest.mark.parametrize("case", REMOVALS)
+def test_what_an_apply_removes(case: str) -> None:
+    (live, said, before), expected = REMOVALS[case]
+    assert removals(ALONE, live, entries(*said), entries(*before)) == expected
 
 
-def test_what_is_gone_already_or_asked_for_does_not_go() -> None:
-    one = with_containers(CONTAINER)
-    assert removals(one, one, entries(applied(CONTAINER, SIDECAR))) == ()
+def test_what_is_asked_for_stays() -> None:
     assert removals(manifest(), manifest(), entries(own_entry())) == ()
 
 
@@ -79,20 +85,6 @@ def test_a_key_that_the_server_fills_in_is_no_removal() -> None:
     live = with_containers(CONTAINER | {"ports": [port]})
     assert removals(wanted, live, entries(entry("takara-sync", tree, "Apply"))) == ()
     assert changes(wanted, live, []) == ()
-
-
-@pytest.mark.parametrize(
-    ("field", "told"),
-    [
-        ("imagePullPolicy", False),
-        ("terminationMessagePath", False),
-        ("terminationMessagePolicy", False),
-        ("workingDir", True),
-    ],
-)
-def test_what_the_server_fills_in_again_does_not_go(field: str, *, told: bool) -> None:
-    live = with_containers(CONTAINER | {field: "x"})
-    assert bool(removals(with_containers(CONTAINER), live, entries(applied(CONTAINER | {field: "x"})))) is told
 
 
 def test_the_last_annotation_of_ours_goes_though_others_have_some() -> None:

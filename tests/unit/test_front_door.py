@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
 import takara_sync
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-HEAVY = {"kubernetes", "pydantic", "pydantic_settings", "urllib3", "tenacity", "rich", "yaml", "requests", "msgspec"}
+HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec"}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
@@ -33,8 +30,24 @@ def fresh(code: str) -> list[object]:
 
 
 def loaded(statement: str) -> set[str]:
-    names = fresh(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")
-    return {str(name).partition(".")[0] for name in names}
+    return set(map(str, fresh(f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))")))
+
+
+@pytest.mark.parametrize(
+    ("argv", "unused"),
+    [
+        (["--version"], HEAVY),
+        (["--help"], HEAVY - {"msgspec", "pydantic"}),
+        (["once", "--help"], HEAVY - {"msgspec", "pydantic"}),
+        (["once", "--no-such-flag"], HEAVY - {"msgspec", "pydantic"}),
+    ],
+    ids=["version", "help", "help of a command", "a mistake"],
+)
+def test_the_command_loads_only_what_it_uses(argv: list[str], unused: set[str]) -> None:
+    command = f"sys.stdout = io.StringIO()\ntry: main({argv})\nexcept SystemExit: pass\nsys.stdout = sys.__stdout__"
+    found = loaded(f"import io\nfrom takara_sync.cli.main import main\n{command}")
+    assert "argparse" in found
+    assert not found & unused
 
 
 def test_the_exported_names_are_those_of_all() -> None:
@@ -52,26 +65,22 @@ def test_every_name_is_there_and_at_home_where_it_says(name: str) -> None:
     assert getattr(found, "__module__", home) in {home, "types", "typing"}
 
 
-def test_a_star_import_gives_every_name() -> None:
-    missing = fresh(
-        "from takara_sync import *\nimport json, takara_sync\n"
-        "print(json.dumps([name for name in takara_sync.__all__ if name not in globals()]))"
-    )
-    assert missing == []
-
-
 def test_another_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="'takara_sync' has no attribute 'nothing'"):
         _ = takara_sync.nothing
 
 
-def test_the_import_loads_nothing_heavy() -> None:
-    assert not loaded("import takara_sync") & HEAVY
-
-
-def test_the_pass_needs_no_client() -> None:
-    statement = "from takara_sync import sync_once, Policy, DryRun, Deadline, Report"
-    assert loaded(statement) & HEAVY == {"msgspec"}
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [
+        ("import takara_sync", set()),
+        ("from takara_sync import sync_once, Policy, DryRun, Deadline, Report", {"msgspec"}),
+        ("import takara_sync.pytest_plugin", set()),
+        ("import takara_sync.simulator", {"msgspec", "takara_sync.simulator", "yaml"}),
+    ],
+)
+def test_an_import_loads_nothing_that_it_does_not_need(statement: str, heavy: set[str]) -> None:
+    assert loaded(statement) & HEAVY <= heavy
 
 
 @pytest.mark.parametrize(

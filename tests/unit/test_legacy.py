@@ -7,7 +7,6 @@ import logging
 import pytest
 
 from tests.support.takaras import takara
-from tests.unit.build import CONTAINER
 from tests.unit.people import GO_OPERATOR
 from tests.unit.world import World, result
 
@@ -21,22 +20,6 @@ def taken_over(manager: str = GO_OPERATOR) -> World:
     assert world.verbs() == [*found_by_the_create, "take over", "apply", "write status"]
     world.minutes = 1
     return world
-
-
-@pytest.mark.parametrize("manager", [GO_OPERATOR, "takara-operator-local"])
-def test_what_it_had_written_goes_with_the_manifest(manager: str) -> None:
-    world = World(takara("one", 3))
-    world.deploy(manager=manager)
-    old = [{"name": "old", "image": "old"}, CONTAINER]
-    path = "/apis/apps/v1/namespaces/ns/deployments/one"
-    world.ask("PATCH", path, {"spec": {"template": {"spec": {"containers": old}}}}, manager=manager)
-    (outcome,) = world.sync().outcomes
-    assert [container["name"] for container in world.get("Deployment")["spec"]["template"]["spec"]["containers"]] == [
-        "takara"
-    ]
-    removed = [(change.field, change.manager) for change in outcome.changes if change.new is None]
-    assert removed == [("spec.template.spec.containers[old]", manager)]
-    assert (world.sync().counts, world.writes) == ({"unchanged": 1}, [])
 
 
 def test_its_size_is_no_contest_afterwards() -> None:

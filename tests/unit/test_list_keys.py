@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]
 
 from takara_sync.list_keys import ATOMIC, ATOMIC_ITEMS, KEYS, SETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCHEMAS = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / "v1.36.0-local" / "_definitions.json"
 TYPES: dict[str, Any] = json.loads(SCHEMAS.read_text())["$defs"]

@@ -1,4 +1,4 @@
-"""Field ownership: fieldsV1 trees, the parts of a tree, who holds a field."""
+"""Field ownership: fieldsV1 trees, who holds a field, and handing over what the Go operator wrote."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.managed_fields import Owned, holders, own_fields, owned_by_us, split, union
+from takara_sync.managed_fields import Owned, holders, own_fields, owned_by_us, split, take_over, union
+from takara_sync.plan import LEGACY_MANAGERS
 from takara_sync.text import canonical
-from tests.unit.build import LONG, REPLICAS, UNHURRIED, Json, entries, entry, own_entry
+from tests.unit.build import (
+    LONG,
+    REPLICAS,
+    UNHURRIED,
+    Json,
+    entries,
+    entries_json,
+    entry,
+    own_entry,
+)
 
 IMAGE_OF_TAKARA = ("spec", "template", "spec", "containers", (("name", "takara"),), "image")
 ITEM = 'k:{"name":"takara"}'
@@ -129,3 +139,113 @@ def test_we_are_no_holder_but_our_updates_are() -> None:
 )
 def test_holders_of_a_field_in_a_keyed_item(tree: Json, *, held: bool) -> None:
     assert bool(holders(entries(entry("kubectl", tree)), IMAGE_OF_TAKARA)) is held
+
+
+CONTAINERS: Json = {'k:{"name":"takara"}': {".": {}, "f:image": {}, "f:name": {}, "f:terminationMessagePath": {}}}
+WRITTEN: Json = {
+    "f:metadata": {
+        "f:labels": {"f:app": {}, "f:takara_cr": {}},
+        "f:ownerReferences": {".": {}, 'k:{"uid":"uid-of-one"}': {}},
+    },
+    "f:spec": {
+        "f:replicas": {},
+        "f:selector": {},
+        "f:template": {
+            "f:metadata": {"f:labels": {"f:app": {}, "f:takara_cr": {}}},
+            "f:spec": {"f:containers": CONTAINERS},
+        },
+    },
+}
+RESTARTED: Json = {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}}
+REST: Json = {
+    "f:metadata": {"f:annotations": {"f:note": {}}, "f:labels": {"f:theirs": {}}},
+    "f:spec": {
+        "f:progressDeadlineSeconds": {},
+        "f:strategy": {"f:type": {}},
+        "f:template": {
+            "f:metadata": {"f:annotations": RESTARTED, "f:labels": {"f:theirs": {}}},
+            "f:spec": {"f:dnsPolicy": {}, "f:initContainers": {}},
+        },
+    },
+}
+
+
+def both(one: Json, other: Json) -> Json:
+    """Both trees in one, by a way of our own."""
+    shared = {name: both(one[name], other[name]) for name in one.keys() & other.keys()}
+    return {**one, **other, **shared}
+
+
+def taken(*some: Json, legacy: tuple[str, ...] = LEGACY_MANAGERS) -> list[Json] | None:
+    found = take_over(entries(*some), legacy)
+    return None if found is None else entries_json(found)
+
+
+def ours(tree: Json, **more: Any) -> Json:
+    return entry("takara-sync", tree, "Apply", **more)
+
+
+WHOLE = both(WRITTEN, REST)
+MINE: Json = {"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"new"}': {}}}}}}
+OTHERS = [
+    entry("hpa", REPLICAS, subresource="scale"),
+    entry("kubectl", WHOLE, "Apply", time=LONG),
+    entry("takara-operator", WRITTEN, "Apply"),
+]
+OURS_OF_THEN = ours(WRITTEN, time=LONG)
+TAKE_OVERS: dict[str, tuple[list[Json], list[Json] | None]] = {
+    "exactly what the Go operator wrote": (
+        [entry("takara-operator", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("takara-operator", REST, time=LONG)],
+    ),
+    "of nobody": (
+        [entry("before-first-apply", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("before-first-apply", REST, time=LONG)],
+    ),
+    "our own updates": (
+        [entry("takara-sync", WHOLE, time=LONG)],
+        [OURS_OF_THEN, entry("takara-sync", REST, time=LONG)],
+    ),
+    "it joins what we hold": (
+        [ours(MINE, time=LONG), entry("takara-operator", WRITTEN, time="2026-02-02T00:00:00Z")],
+        [ours(both(MINE, WRITTEN), time=LONG)],
+    ),
+    "several legacy entries": (
+        [entry("takara-operator", REPLICAS), entry("before-first-apply", WHOLE)],
+        [ours(WRITTEN), entry("before-first-apply", REST)],
+    ),
+    "others stay word for word": ([entry("takara-operator", WRITTEN), *OTHERS], [OURS_OF_THEN, *OTHERS]),
+    "nobody": ([], None),
+    "ours": ([own_entry()], None),
+    "a stranger": ([entry("kubectl", WRITTEN)], None),
+    "only the rest": ([entry("takara-operator", REST)], None),
+    "scale": ([entry("takara-operator", REPLICAS, subresource="scale")], None),
+    "status": ([entry("takara-sync", WRITTEN, subresource="status")], None),
+    "applied": ([entry("takara-operator", WRITTEN, "Apply")], None),
+    "empty": ([entry("before-first-apply", {})], None),
+    "not of the policy": ([entry("older", WRITTEN)], None),
+}
+
+
+@pytest.mark.parametrize("case", TAKE_OVERS)
+def test_what_is_taken_over(case: str) -> None:
+    before, after = TAKE_OVERS[case]
+    assert taken(*before) == after
+
+
+def test_the_policy_says_who_is_legacy() -> None:
+    assert taken(entry("older", WRITTEN), legacy=("older",)) == [ours(WRITTEN)]
+    assert taken(entry("takara-operator", WRITTEN), legacy=("older",)) is None
+
+
+def test_what_is_not_taken_from_is_not_even_written_anew() -> None:
+    operators, theirs = entries(entry("takara-operator", WRITTEN), entry("kubectl", {"f:b": {}, "f:a": {}}))
+    found = take_over([operators, theirs], LEGACY_MANAGERS)
+    assert found is not None
+    assert found[1] is theirs
+
+
+def test_a_second_take_over_finds_nothing() -> None:
+    after = taken(entry("takara-operator", both(WRITTEN, REST)), entry("hpa", REPLICAS, subresource="scale"))
+    assert after is not None
+    assert taken(*after) is None

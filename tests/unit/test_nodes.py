@@ -28,11 +28,6 @@ def test_each_takara_gets_its_own_sorted_and_unique() -> None:
     assert nodes_of(pods, [takara(), takara("two"), takara("three")]) == {ONE: ["a", "b"], Key("ns", "two"): ["c"]}
 
 
-def test_the_order_of_the_list_does_not_matter() -> None:
-    pods = [pod("one", name) for name in "edcba"]
-    assert nodes_of(pods, [takara()]) == nodes_of(reversed(pods), [takara()])
-
-
 @pytest.mark.parametrize(
     "stray",
     [

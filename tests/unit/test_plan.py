@@ -80,48 +80,34 @@ def test_a_deployment_of_others_is_in_no_decision() -> None:
         assert getattr(decision(case, case.policy), "deployment", case) is None
 
 
-@pytest.mark.parametrize(
-    ("row", "verdict"),
-    [
-        (
-            "leaving",
-            Verdict(
-                Reason.DEPLOYMENT_DELETING,
-                "The Deployment is being deleted; a new one is created when it is gone.",
-                stalled=False,
-            ),
-        ),
-        (
-            "newer-format",
-            Verdict(
-                Reason.NEWER_FORMAT,
-                "A newer takara-sync applied this Deployment. Upgrade this one, or run it with --accept-newer-format.",
-            ),
-        ),
-    ],
-)
-def test_the_verdict_of_a_row(row: str, verdict: Verdict) -> None:
-    for case in CASES[row]:
-        assert getattr(decision(case, case.policy), "verdict", None) == verdict
+VERDICTS = {
+    "leaving": Verdict(
+        Reason.DEPLOYMENT_DELETING,
+        "The Deployment is being deleted; a new one is created when it is gone.",
+        stalled=False,
+    ),
+    "newer-format": Verdict(
+        Reason.NEWER_FORMAT,
+        "A newer takara-sync applied this Deployment. Upgrade this one, or run it with --accept-newer-format.",
+    ),
+    "admission": Verdict(
+        Reason.CHANGED_ON_ADMISSION,
+        "spec.image came back from the API server with another value: an admission webhook or policy changes it. "
+        "Exempt this Deployment from it, or ask for the value that it sets.",
+    ),
+    "rejected": Verdict(Reason.APPLY_FAILED, "words"),  # the recorded message
+}
+
+
+@pytest.mark.parametrize("row", VERDICTS)
+def test_the_verdict_of_a_row(row: str) -> None:
+    (case, *_) = CASES[row]
+    assert getattr(decision(case, case.policy), "verdict", None) == VERDICTS[row]
 
 
 def test_a_waiting_predecessor_is_not_stalled_and_one_that_stays_is() -> None:
     verdicts = [getattr(decision(case, case.policy), "verdict", None) for case in CASES["predecessor"]]
     assert [verdict.stalled for verdict in verdicts if verdict] == [False] * 3 + [True] * 3 + [False]
-
-
-def test_a_field_that_was_changed_on_admission_is_named_with_the_way_out() -> None:
-    (case, *_) = CASES["admission"]
-    assert getattr(decision(case, case.policy), "verdict", None) == Verdict(
-        Reason.CHANGED_ON_ADMISSION,
-        "spec.image came back from the API server with another value: an admission webhook or policy changes it. "
-        "Exempt this Deployment from it, or ask for the value that it sets.",
-    )
-
-
-def test_what_was_rejected_keeps_its_recorded_message() -> None:
-    (case, *_) = CASES["rejected"]
-    assert getattr(decision(case, case.policy), "verdict", None) == Verdict(Reason.APPLY_FAILED, "words")
 
 
 def test_the_other_manager_is_named_in_one_line_and_is_not_stalled() -> None:

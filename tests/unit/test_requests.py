@@ -7,11 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from takara_sync.errors import Retryable
-from takara_sync.kube.api import Response
-from takara_sync.report import CHANGED
 from tests.support.takaras import takara
-from tests.unit.world import WRITES, Call, World, come, failure, result, results
+from tests.unit.world import World, result
 
 LISTS = ["list deployments", "list takaras", "list pods"]
 SIZE = "spec.replicas"
@@ -57,47 +54,3 @@ def test_a_contest_costs_a_write_only_where_something_changes() -> None:
         world.minutes = minutes
         happens()
         assert [result(world.sync()), world.replicas(), world.reason(), world.writes] == expected
-
-
-FAULTS: dict[str, tuple[bool, Response | Exception]] = {  # whether the write is executed, and what comes of it
-    "409": (False, failure(409, "Conflict")),
-    "429": (False, failure(429, "TooManyRequests")),
-    "503": (False, failure(503, "ServiceUnavailable")),
-    "503, executed": (True, failure(503, "ServiceUnavailable")),
-    "500 without a reason": (False, failure(500, message="etcdserver: leader changed")),
-    "no response": (False, Retryable("lost", timed_out=True)),
-    "no response, executed": (True, Retryable("lost", timed_out=True)),
-    "refused connection": (False, Retryable("refused", executed=False, refused=True)),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_once_on_every_write_is_over_in_the_same_pass(fault: str) -> None:
-    world = World(*(takara(name, 3) for name in NAMES[1:3]))
-    world.sync()
-    world.minutes = 1
-    world.scale("drifted")
-    world.create("ns", takara("created", 3), takara("legacy", 3))
-    world.deploy("legacy", replicas=5)
-    met: set[Call] = set()
-
-    def around(call: Call, send: Callable[[], Response]) -> Response:
-        if call in met or call.verb not in WRITES:
-            return send()
-        met.add(call)
-        executed, outcome = FAULTS[fault]
-        _ = executed and send()
-        return come(outcome)
-
-    world.around = around
-    report = world.sync()
-    expected = {"created": "created", "drifted": "updated", "kept": "unchanged", "legacy": "taken over"}
-    assert (results(report), report.exit) == (expected, 0)
-    assert (
-        world.logged == Counter(world.changed) == Counter(one.key for one in report.outcomes if one.result in CHANGED)
-    )
-    found = {one.key.name: [(c.old, c.new) for c in one.changes if c.field == SIZE] for one in report.outcomes}
-    assert found == {"created": [], "drifted": [(7, 3)], "kept": [], "legacy": [(5, 3)]}
-    assert {world.replicas(name) for name in NAMES} == {3}
-    world.calm()
-    assert (world.sync().counts, world.writes) == ({"unchanged": 4}, [])

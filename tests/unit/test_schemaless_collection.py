@@ -19,5 +19,5 @@ def test_a_takara_that_no_schema_would_take_is_collected() -> None:
     body = {"apiVersion": "maho.takara.org/v1alpha1", "kind": "Takara", "metadata": {"name": "a"}}
     assert ask(store, "POST", TAKARAS, body | {"spec": {"size": -1}}) == 201
     assert ask(store, "DELETE", f"{TAKARAS}/a", {"propagationPolicy": "Foreground"}) == 200
-    Controllers(store.objects).settle()
+    Controllers(store).settle()
     assert store.handle(Request("GET", f"{TAKARAS}/a")).status == 404

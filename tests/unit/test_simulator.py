@@ -6,22 +6,18 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.simulator import Answer, Asked, Controllers, Request, Store
+from takara_sync.simulator import Answer, Controllers, Request, Store
 from takara_sync.simulator.fields import Entry, Paths, decode, encode
-from takara_sync.simulator.patches import json_patch, merge_patch, strategic_patch
+from takara_sync.simulator.patches import PATCHES
 from tests.contract.talk import deployment, takara
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
-REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
 
@@ -57,28 +53,6 @@ def test_with_a_set_of_tokens_others_are_401() -> None:
     assert [(one.user, one.status) for one in store.requests] == [("somebody", 200), ("", 401), ("", 401)]
 
 
-def test_a_denial_hook_sees_verb_resource_and_place() -> None:
-    seen: list[Asked] = []
-
-    def deny(asked: Asked) -> bool:
-        seen.append(asked)
-        return asked.resource == "takaras/status"
-
-    store = Store(deny=deny)
-    call(store, "POST", TAKARAS, takara(), user="u")
-    patch = call(store, "PATCH", f"{TAKARAS}/one/status", {}, user="u", content_type="application/merge-patch+json")
-    assert reason(patch) == (403, "Forbidden")
-    assert seen == [
-        Asked("u", "create", "maho.takara.org", "takaras", "default", ""),
-        Asked("u", "patch", "maho.takara.org", "takaras/status", "default", "one"),
-    ]
-
-
-def test_without_the_crd_takaras_are_a_plain_404() -> None:
-    answer = call(Store(crd=False), "GET", TAKARAS)
-    assert (answer.status, answer.body) == (404, b"404 page not found\n")
-
-
 @pytest.mark.parametrize("size", [-1, None, "3", 2**31, 1.5, True])
 def test_a_crd_without_a_schema_lets_everything_in(size: Any) -> None:
     store = Store(crd="schemaless")
@@ -97,19 +71,11 @@ def test_a_watch_says_in_one_line_that_it_is_not_served(path: str) -> None:
     assert answer.json()["message"] == "watch is not served by the takara-sync simulator"
 
 
-def test_more_that_is_not_served() -> None:
-    store = Store()
-    pods = DEPLOYMENTS.replace("apis/apps", "api").replace("deployments", "pods")
-    apply = call(store, "PATCH", f"{pods}/one", {}, fieldManager="a", content_type="application/apply-patch+yaml")
-    assert reason(apply) == (501, "NotImplemented")
-    assert reason(call(store, "DELETE", "/api/v1/namespaces/default")) == (501, "NotImplemented")
-
-
 def test_a_seed_makes_it_repeatable() -> None:
     def one() -> bytes:
         store = Store(now=Clock(), seed=7)
         call(store, "POST", DEPLOYMENTS, deployment())
-        Controllers(store.objects).settle()
+        Controllers(store).settle()
         return call(store, "GET", "/api/v1/pods").body
 
     assert one() == one()
@@ -138,82 +104,9 @@ json_values = st.recursive(
 @given(json_values, json_values)
 def test_patches_leave_their_target_as_it_was(target: Any, patch: Any) -> None:
     before = json.dumps(target)
-    merge_patch(target, patch)
-    strategic_patch(target, patch)
-    json_patch(target, [{"op": "add", "path": "", "value": patch}])
+    for kind, apply in PATCHES.items():
+        apply(target, [{"op": "add", "path": "", "value": patch}] if "json-patch" in kind else patch)
     assert json.dumps(target) == before
-
-
-ODD: list[Any] = [None, True, -1, 1.5, "x", "", [], {}, [None], [5], ["x"], [{}], {"a": None}, {"a": [5]}]
-KINDS = ("apply-patch+yaml", "json-patch+json", "merge-patch+json", "strategic-merge-patch+json")
-RICH: dict[str, Any] = {
-    "finalizers": ["example.org/a"],
-    "annotations": {"a": "b"},
-    "ownerReferences": [{"uid": "u"}],
-    "generateName": "g",
-}
-
-
-def variants(value: Any) -> Iterator[Any]:
-    """The value with each of its parts replaced by each odd one."""
-    yield from ODD
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in parts:
-        for other in variants(part):
-            changed = value.copy()
-            changed[key] = other
-            yield changed
-
-
-@pytest.mark.parametrize("plural", ["takaras", "deployments", "reviews", "scale", "status"])
-def test_whatever_is_sent_is_answered(plural: str) -> None:
-    store = Store()
-    call(store, "POST", TAKARAS, takara())
-    call(store, "POST", DEPLOYMENTS, deployment())
-    path, body = {
-        "takaras": (TAKARAS, {**takara(size=1, template={"a": [{}]}), "status": {"conditions": [{"type": "a"}]}}),
-        "deployments": (DEPLOYMENTS, deployment(**RICH)),
-        "reviews": (REVIEWS, {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}),
-        "scale": (f"{DEPLOYMENTS}/one/scale", {"metadata": {"uid": "u"}, "spec": {"replicas": 1}}),
-        "status": (f"{TAKARAS}/one/status", {**takara(), "status": {"conditions": [{"type": "a"}], "nodes": ["a"]}}),
-    }[plural]
-    for odd in variants(body):
-        call(store, "POST", path, odd)
-        call(store, "DELETE", f"{path}/nobody", odd)
-        for at in (path, f"{path}/one"):
-            call(store, "PUT", at, odd)
-            for kind in KINDS:
-                call(store, "PATCH", at, odd, content_type=f"application/{kind}", fieldManager="a", dryRun="All")
-    Controllers(store.objects).settle()
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_odd_operations_of_a_json_patch_are_refused(odd: Any) -> None:
-    store = Store()
-    call(store, "POST", TAKARAS, takara())
-    for operation in variants({"op": "add", "path": "/spec/size", "value": 1, "from": "/spec"}):
-        call(store, "PATCH", f"{TAKARAS}/one", [operation, odd], content_type="application/json-patch+json")
-
-
-@pytest.mark.parametrize("value", [*ODD, [{"manager": 5}], [{"manager": "a", "operation": "b", "apiVersion": "c"}]])
-def test_odd_managed_fields_never_break_what_follows(value: Any) -> None:
-    store = Store()
-    call(store, "POST", DEPLOYMENTS, deployment())
-    patch = {"metadata": {"managedFields": value}}
-    call(store, "PATCH", f"{DEPLOYMENTS}/one", patch, content_type="application/merge-patch+json")
-    kind = "application/apply-patch+yaml"
-    apply = call(store, "PATCH", f"{DEPLOYMENTS}/one", deployment(), content_type=kind, fieldManager="a")
-    assert apply.status == 200
-
-
-def test_a_refused_write_leaves_everything_as_it_was() -> None:
-    store = Store()
-    call(store, "POST", TAKARAS, takara())
-    before = call(store, "GET", TAKARAS).body
-    patch = [{"op": "replace", "path": "/spec/size", "value": 9}, {"op": "test", "path": "/spec/size", "value": 1}]
-    answer = call(store, "PATCH", f"{TAKARAS}/one", patch, content_type="application/json-patch+json")
-    assert answer.status == 422
-    assert call(store, "GET", TAKARAS).body == before
 
 
 def test_the_package_does_not_load_the_simulator() -> None:

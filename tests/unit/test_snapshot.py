@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from takara_sync.errors import PassStopped
-from takara_sync.plan import Apply, Block, Create, Policy
-from takara_sync.sync import plan_once
+from takara_sync.plan import Policy
 from tests.support.takaras import takara
-from tests.unit.build import owner
-from tests.unit.world import World, failure, result, results
+from tests.unit.world import World, result
 
 
 def test_the_size_is_read_again_after_a_deployment_that_was_looked_up() -> None:
@@ -20,18 +15,6 @@ def test_the_size_is_read_again_after_a_deployment_that_was_looked_up() -> None:
     (outcome,) = world.sync(Policy(max_changes=9)).outcomes
     assert [(c.old, c.new) for c in outcome.changes if c.field == "spec.replicas"] == [(9, 5)]
     assert world.verbs() == ["get deployment", "get takara", "take over", "apply", "write status"]
-
-
-def test_who_never_gets_a_deployment_is_looked_up() -> None:
-    world = World(takara("paused", 3), takara("invalid", -1), takara("blocked", 3))
-    world.pause("paused")
-    world.deploy("blocked", ownerReferences=[owner("blocked", uid="older", apiVersion="maho.takara.org/v9")])
-    world.sync()
-    world.settle()
-    report = world.sync()
-    assert all(world.verbs(name)[0] == "get deployment" for name in ("paused", "invalid", "blocked"))
-    assert results(report) == {"blocked": "blocked", "invalid": "invalid", "paused": "skipped"}
-    assert report.exit == 6
 
 
 def test_a_predecessors_deployment_is_waited_for_and_then_the_new_one_is_created() -> None:
@@ -47,18 +30,6 @@ def test_a_predecessors_deployment_is_waited_for_and_then_the_new_one_is_created
     world.settle()
     assert result(world.sync()) == "created"
     assert (world.replicas(), world.reason()) == (4, "Progressing")
-
-
-def test_a_plan_reads_what_a_pass_finds_out_by_writing() -> None:
-    world = World(takara("new", 3), takara("legacy", 3), takara("strange", 3))
-    world.deploy("legacy")
-    world.deploy("strange", ownerReferences=None)
-    plan = plan_once(world.cluster, workers=1, now=world.now)
-    assert {d.takara.key.name: type(d) for d in plan.decisions} == {"legacy": Apply, "new": Create, "strange": Block}
-    assert world.writes == []
-    world.instead("list takaras", failure(503))
-    with pytest.raises(PassStopped):
-        plan_once(world.cluster, workers=1, now=world.now)
 
 
 def test_a_deployment_that_cannot_be_read_is_looked_up_by_name_where_it_may_be_anybodys() -> None:

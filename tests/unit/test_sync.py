@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from itertools import permutations
 
 import pytest
@@ -15,7 +14,7 @@ from takara_sync.kube.api import Response
 from takara_sync.objects import Key, Takara
 from takara_sync.plan import Policy
 from tests.support.takaras import takara
-from tests.unit.build import NOW, Json, condition
+from tests.unit.build import NOW, Json
 from tests.unit.world import WRITES, Call, World, failure, results
 
 LISTS = ["list deployments", "list takaras", "list pods"]
@@ -44,19 +43,6 @@ def test_the_status_has_the_pods_of_after_the_writes() -> None:
     world.before("list pods", world.settle)
     world.sync()
     assert len(world.status("a")["nodes"]) == 3
-
-
-def test_whose_pods_are_in_the_status() -> None:
-    """Those of its own Deployment, also where the spec cannot be used any more; none of a stranger's."""
-    world = fleet("ab")
-    world.deploy("b", ownerReferences=None)
-    world.sync()
-    world.settle()
-    record = world.status("a")["deployment"]
-    world.edit("a", size=-1)
-    assert world.sync().exit == 6
-    assert (len(world.status("a")["nodes"]), world.status("a")["deployment"]) == (3, record)
-    assert (world.reason("b"), world.status("b")["nodes"]) == ("DeploymentWithoutController", [])
 
 
 def test_being_deleted_costs_no_request_even_if_the_deployment_cannot_be_read() -> None:
@@ -194,25 +180,6 @@ def test_a_bad_takara_costs_itself(order: tuple[str, ...]) -> None:
         "buggy": "",
     }
     assert report.exit == 70
-
-
-def test_what_cannot_be_read_costs_itself() -> None:
-    world = fleet("abc")
-    world.sync()
-    world.spoil("b")
-    report = world.sync()
-    assert results(report) == {"a": "unchanged", "b": "failed", "c": "unchanged"}
-    assert (report.outcomes[1].reason, world.verbs("b"), report.exit) == ("Unread", [], 1)
-
-
-def test_an_odd_status_costs_nobody_anything() -> None:
-    world = fleet("abc")
-    odd = [condition("Stalled", "True", "x") | {"reason": ["x"]}, condition("Ready", "True", "x") | {"reason": [1]}, 5]
-    world.set_status("a", {"conditions": odd, "deployment": [], "nodes": 5})
-    world.set_status("b", "text")
-    world.set_status("c", [])
-    assert world.sync(Policy(interval=timedelta(seconds=10))).exit == 0
-    assert {world.reason(name) for name in "abc"} == {"Progressing"}
 
 
 def test_a_function_of_the_users_that_raises_while_acting_costs_one() -> None:

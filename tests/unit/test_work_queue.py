@@ -111,66 +111,27 @@ def test_refused_connections_in_a_row_lengthen_the_pause_until_one_is_accepted(m
 # ------------------------------------------------------------------ the share of a namespace
 
 
-@pytest.mark.parametrize(("bad", "good"), [("aaa", "zzz"), ("zzz", "aaa")])
-def test_a_namespace_whose_steps_hang_leaves_the_others_half_of_the_workers(bad: str, good: str) -> None:
-    """40 steps that all hang until the 5 good ones of the other namespace are done."""
-    names = [f"{bad}/{number}" for number in range(40)] + [f"{good}/{number}" for number in range(5)]
-    released, done = threading.Event(), list[str]()
-
-    def step(name: str) -> Step:
-        if name.startswith(bad):
-            assert released.wait(PATIENCE)
-            return Step(timed_out=True)
-        done.append(name)
-        if len(done) == 5:
-            released.set()
-        return DONE
-
-    began, finished = run(sorted(names), step, workers=16)
-    assert (len(began), finished) == (45, True)
-
-
-def test_a_namespace_that_timed_out_has_one_worker_until_it_is_answered() -> None:
-    """Two steps time out together; after that one more begins, and waits until few good ones are left."""
+@pytest.mark.parametrize(("timed_out", "most"), [(False, 2), (True, 3)], ids=["half", "one after a timeout"])
+def test_the_workers_of_a_namespace_whose_steps_wait_while_others_are_there(*, timed_out: bool, most: int) -> None:
+    """Its steps wait until few of the other namespace are left; where two time out together, one more begins."""
     both, nearly_over = threading.Barrier(2), threading.Event()
-    bad, good, seen = list[str](), list[str](), list[int]()
+    waiting, good, seen = list[str](), list[str](), list[int]()
 
     def step(name: str) -> Step:
         if name.startswith("bad"):
-            bad.append(name)
-            assert nearly_over.wait(PATIENCE) if int(name[4:]) >= 2 else both.wait(PATIENCE) >= 0
-            return Step(timed_out=True)
+            waiting.append(name)
+            first = timed_out and int(name[4:]) < 2
+            assert both.wait(PATIENCE) >= 0 if first else nearly_over.wait(PATIENCE)
+            return Step(timed_out=timed_out)
         good.append(name)
         if len(good) <= 200 - 4:  # behind the last ones nobody waits
-            seen.append(len(bad))
+            seen.append(len(waiting))
         else:
             nearly_over.set()
         return DONE
 
     began, _ = run([f"bad/{n}" for n in range(8)] + [f"good/{n}" for n in range(200)], step, workers=4)
-    assert max(seen) <= 3
-    assert len(began) == 208
-
-
-def test_a_namespace_uses_at_most_half_of_the_workers_while_another_waits() -> None:
-    """The steps of one namespace wait until few of the other are left."""
-    nearly_over = threading.Event()
-    held, good, seen = list[str](), list[str](), list[int]()
-
-    def step(name: str) -> Step:
-        if name.startswith("held"):
-            held.append(name)
-            assert nearly_over.wait(PATIENCE)
-            return DONE
-        good.append(name)
-        if len(good) <= 200 - 4:  # behind the last ones nobody waits
-            seen.append(len(held))
-        else:
-            nearly_over.set()
-        return DONE
-
-    began, _ = run([f"held/{n}" for n in range(8)] + [f"good/{n}" for n in range(200)], step, workers=4)
-    assert max(seen) <= 2
+    assert max(seen) <= most
     assert len(began) == 208
 
 

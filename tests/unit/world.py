@@ -143,7 +143,7 @@ class World(People):
 
     def _content(self, key: Key) -> Any:
         """What of a Deployment nobody may change without a line in the log."""
-        found = self.store.objects.get(DEPLOYMENT, *key)
+        found = self.store.get(DEPLOYMENT, *key)
         return found and (
             {**found["metadata"], "managedFields": 0, "resourceVersion": 0, "generation": 0},
             found["spec"],

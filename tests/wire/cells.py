@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.support.certificates import PROXIED
 from tests.wire.answers import greeting
 from tests.wire.asked import CALLS, LISTS, WRITES, call_of, concerns
 from tests.wire.broken import BROKEN
-from tests.wire.certificates import PROXIED
 from tests.wire.command import kubeconfig
 from tests.wire.fleet import FLAGS, PAGE, fleet
 from tests.wire.server import FaultServer, Wire
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from tests.support.certificates import Served
     from tests.wire.answers import Answer
     from tests.wire.asked import Asked
-    from tests.wire.certificates import Served
     from tests.wire.command import Command, Ended
     from tests.wire.fault import Fault
 

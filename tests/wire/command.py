@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support.command import run
+from tests.support.command import NO_AUTHORITIES, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,7 @@ class Command:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": ""}
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_PROXY": ""} | NO_AUTHORITIES
 
     def start(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE

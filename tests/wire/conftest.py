@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from takara_sync.kube.api import Api
+from tests.support.certificates import Certificates
+from tests.support.command import NO_AUTHORITIES
 from tests.wire import forked
-from tests.wire.certificates import Certificates
 from tests.wire.command import Called, Command, kubeconfig
 from tests.wire.fleet import fleet
 from tests.wire.server import FaultServer
@@ -35,6 +36,12 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 def _fleet_of_the_right_program() -> None:
     """Make the fleet, which is cached, before a test puts a bug in the place of the program."""
     fleet()
+
+
+@pytest.fixture(autouse=True)
+def _no_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in NO_AUTHORITIES.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from kubernetes.config import incluster_config
 
 from tests.wire.answers import good, status
-from tests.wire.command import TOKEN, kubeconfig
+from tests.wire.command import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tests.wire.server import FaultServer, Wire
+    from tests.wire.server import Wire
 
 
 def only(token: str) -> Callable[[Wire], None]:
@@ -52,30 +51,3 @@ def in_pod(folder: Path, monkeypatch: pytest.MonkeyPatch, address: str, ca: str 
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(token))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(ca))
     return token
-
-
-TEXTS = {
-    "empty": "",
-    "a text": TOKEN,
-    "a list": f"- {TOKEN}",
-    "no YAML": f"users:\n- {{token: {TOKEN}\n  ]: : {TOKEN}\n",
-}
-EDITS: dict[str, tuple[str, Any]] = {
-    "no current context": ("current-context", None),
-    "no such context": ("current-context", "elsewhere"),
-    "no such cluster": ("clusters", []),
-    "no server": ("clusters", [{"name": "wire", "cluster": {"insecure-skip-tls-verify": True}}]),
-    "no such token file": ("users", [{"name": "someone", "user": {"tokenFile": "absent-token"}}]),
-}
-BROKEN = ("no such file", "a folder", *TEXTS, *EDITS)
-
-
-def broken(folder: Path, server: FaultServer, what: str) -> Path:
-    """The path of a kubeconfig with this defect."""
-    path = kubeconfig(folder, server)
-    if what in TEXTS:
-        path.write_text(TEXTS[what])
-    if what in EDITS:
-        key, value = EDITS[what]
-        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {key: value}))
-    return {"no such file": folder / "absent", "a folder": folder}.get(what, path)

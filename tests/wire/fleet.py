@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from takara_sync.simulator import Controllers, Request, Store
+from takara_sync.simulator import Controllers, Request, Snapshot, Store
 from takara_sync.sync import sync_once
 from tests.server import Answer
 from tests.support.takaras import takara
@@ -54,13 +53,15 @@ class Behind:
 
 def fleet() -> Store:
     """The fleet of RESULTS, ahead of the pass that converges it."""
-    return copy.deepcopy(_fleet())
+    store = Store()
+    store.restore(_fleet())
+    return store
 
 
 @functools.cache
-def _fleet() -> Store:
+def _fleet() -> Snapshot:
     store = Store(seed=7)
-    behind, controllers = Behind(store), Controllers(store.objects)
+    behind, controllers = Behind(store), Controllers(store)
     world = behind.world
     *_, strange = world.create(takara("calm", 1), takara("still", 0), takara("drifted", 2), takara("strange", 2))
     of_nobody = as_the_go_operator(strange, 5)
@@ -75,4 +76,4 @@ def _fleet() -> Store:
     controllers.settle()
     scale = "/apis/apps/v1/namespaces/default/deployments/drifted/scale?fieldManager=kubectl"
     world.call("PATCH", scale, {"spec": {"replicas": 7}}, content_type="application/merge-patch+json")
-    return store
+    return store.snapshot()

@@ -12,6 +12,7 @@ import json
 import socket
 import ssl
 import struct
+import sys
 import threading
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from tests.wire.certificates import Served
+    from tests.support.certificates import Served
 
 
 @dataclass
@@ -79,7 +80,8 @@ class FaultServer:
     """Listens on a port of the system's choice for as long as the `with` statement lasts.
 
     tls: what it serves with; None for plain HTTP. instead: what new connections get in place of a TLS handshake.
-    proxy: it speaks plain HTTP until a CONNECT; the tunnel ends here too, in TLS: nothing leaves this machine.
+    proxy: its port takes TLS, plain HTTP and SOCKS, and each tunnel that a client asks for leads back to this port:
+    nothing leaves this machine. tunnels: by the port that a tunnel comes from, what kind of tunnel it is.
     page: how many items it gives at most, whatever is asked for. elsewhere: the server that it redirects to.
     """
 
@@ -92,6 +94,8 @@ class FaultServer:
     store: Store = field(default_factory=Store)
     lock: Any = field(default_factory=threading.RLock)
     connections: int = 0
+    tunnels: dict[int, str] = field(default_factory=dict)
+    bugs: list[BaseException] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._rules: list[tuple[str, str, Iterator[Callable[[Wire], None]]]] = []
@@ -112,6 +116,7 @@ class FaultServer:
         self._http.server_close()
         self._thread.join()
         self.hang_up()
+        assert not self.bugs, self.bugs
 
     def hang_up(self) -> None:
         """End every connection that is open now."""
@@ -183,14 +188,21 @@ class FaultServer:
         return Wire.through
 
 
+_TLS = b"\x16"  # the first byte of a handshake
+_SOCKS = b"\x05"
+
+
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
     faults: FaultServer
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """What a client does is what is being tested."""
+    def handle_error(self, *_: object) -> None:
+        """A connection that a client breaks off is what is being tested; anything else is a bug of this server."""
+        error = sys.exception()
+        if error and not isinstance(error, OSError):
+            self.faults.bugs.append(error)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -201,12 +213,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.number = self.server.faults.opened(self.connection)
-        if self.server.faults.instead:
-            self.server.faults.instead(self.connection)
+        faults = self.server.faults
+        self.tunnel = faults.tunnels.get(self.client_address[1], "")
+        self.number = faults.opened(self.connection)
+        if faults.instead:
+            faults.instead(self.connection)
             self.connection.shutdown(socket.SHUT_RDWR)
-        elif self.server.faults.tls and not self.server.faults.proxy:
-            self._secure(self.server.faults.tls.context)
+        elif faults.tls:
+            first = self.connection.recv(1, socket.MSG_PEEK) if faults.proxy else _TLS
+            if first == _TLS:
+                self._secure(faults.tls.context)
+            elif first == _SOCKS:
+                self._socks()
 
     def _secure(self, context: ssl.SSLContext) -> None:
         bare, self.connection = self.connection, context.wrap_socket(self.connection, server_side=True)
@@ -232,7 +250,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         where = urlsplit(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionAbortedError
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(where.query, keep_blank_values=True))
         path = self.path if self.command == "CONNECT" else unquote(where.path)
@@ -240,11 +261,38 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.server.faults.answer_to(asked)
         if self.command == "CONNECT" and answer is Wire.through:
             self.wfile.write(b"HTTP/1.1 200 Connected\r\n\r\n")
-            assert self.server.faults.tls
-            self._secure(self.server.faults.tls.context)
-            self.close_connection = False
+            self._lead_back("proxy that knows us" if "proxy-authorization" in headers else "proxy")
         else:
             answer(Wire(asked, self))
 
+    def _socks(self) -> None:
+        """RFC 1928, without authentication."""
+        self.connection.recv(1 + 1 + 255)
+        self.connection.sendall(b"\x05\x00")
+        self.connection.recv(512)
+        self.connection.sendall(b"\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00")
+        self._lead_back("socks")
+
+    def _lead_back(self, tunnel: str) -> None:
+        """Everything from now on goes to this server itself, and comes back."""
+        faults = self.server.faults
+        with socket.socket() as ahead:
+            ahead.bind(("127.0.0.1", 0))
+            faults.tunnels[ahead.getsockname()[1]] = tunnel
+            ahead.connect(self.server.server_address)
+            back = threading.Thread(target=_pump, args=(ahead, self.connection), daemon=True)
+            back.start()
+            _pump(self.connection, ahead)
+            back.join()
+        self.close_connection = True
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
         """The requests are recorded instead."""
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(2**16):
+            sink.sendall(data)
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_RDWR)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.wire.answers import HEAD, never
+from tests.wire.answers import HEAD, never, through
 from tests.wire.command import USAGE, Command, kubeconfig
 from tests.wire.credentials import plugin
 
@@ -31,6 +31,17 @@ def test_a_server_that_never_answers_is_unreadable(command: Command, server: Fau
     assert ended.code == ended.report["exit"] == 3
     assert "was not answered" in ended.report["error"]["message"]
     assert (len(server.requests), server.writes) == (1, [])
+
+
+def test_the_pass_deadline_in_the_middle_of_the_writes(command: Command, server: FaultServer, config: str) -> None:
+    """The end of its time is for the status of what was created."""
+    server.create_takaras("b", "c")
+    server.on("*/deployments/*", through, never(), method="PATCH")
+    times = ("--concurrency", "1", "--request-timeout", "3s", "--pass-timeout", "3s")
+    ended = command.run("once", "--kubeconfig", config, "-o", "json", *times)
+    assert ended.code == ended.report["exit"] == 4
+    assert sorted(one["result"] for one in ended.report["takaras"]) == ["created", "failed", "not reached"]
+    assert len(server.asked("*/status")) == 1
 
 
 def test_a_short_pass_timeout_alone_is_no_clash(command: Command, server: FaultServer, config: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.wire.cells import FAULTS, PATIENT, UNHURRIED, FaultyServer, cells, chosen, run
-from tests.wire.command import QUICK, Called, Command
+from tests.wire.command import QUICK, TOKEN, Called, Command
 from tests.wire.forked import Forked
 from tests.wire.holds import USUAL, problems
 from tests.wire.server import FaultServer
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.wire.certificates import Certificates
+    from tests.support.certificates import Certificates
 
-AT_ONCE = 9  # processes side by side that wait
+AT_ONCE = 14  # processes side by side that wait: all of a fault
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +71,7 @@ def test_a_pass_that_nothing_happens_to(tmp_path: Path) -> None:
     with FaultyServer() as server:
         ended = Forked(tmp_path).run("once", "--kubeconfig", str(server.config(tmp_path)), "-o", "json", *PATIENT)
     assert (ended.code, server.calls) == (6, USUAL)
+    headers = [one.headers for one in server.requests]
+    assert {each["authorization"] for each in headers} == {f"Bearer {TOKEN}"}
+    assert {each["accept-encoding"] for each in headers} == {"gzip"}
+    assert all(each["user-agent"].startswith("takara-sync") for each in headers)

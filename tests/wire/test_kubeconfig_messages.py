@@ -77,6 +77,7 @@ def test_the_key_is_named(tmp_path: Path, what: str) -> None:
 def test_a_pipe_for_a_token_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     _refused(kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": "pipe"}), "the token of its user is empty")
+    _refused(kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": "absent"}), "no such file")
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +94,8 @@ BYTES = {
     "an endless alias": (b"contexts: &a [*a]", r"at `\$.contexts\[0\]`"),
     "deep": (b"a: " + b"[" * 5000, "not valid YAML: .*nesting"),
     "a tag of Python": (b"a: !!python/object/apply:os.system ['true']", "not valid YAML at line 1"),
-    "a list": (b"- 1", "Expected `object`, got `array`"),
+    "a list": (f"- {TOKEN}".encode(), "Expected `object`, got `array`"),
+    "a text": (TOKEN.encode(), "Expected `object.*`, got `str`"),
     "a broken line": (f"users:\n- {{token: {TOKEN}\n  ]: : {TOKEN}\n".encode(), "not valid YAML at line 3"),
 }
 

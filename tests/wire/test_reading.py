@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from takara_sync.deadline import Deadline
-from takara_sync.errors import Conflict, ObjectError, Unreadable
+from takara_sync.errors import ObjectError, Unreadable
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.objects import Key
 from tests.wire.answers import good, html, page, status
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tests.wire.server import FaultServer
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/takaras"
-DEPLOYMENTS = "/apis/apps/v1/deployments"
 FOREVER = Deadline()
 EXPIRED = status(410, "Expired", "The provided continue parameter is too old")
 
@@ -77,22 +76,6 @@ def test_no_items_are_null(cluster: KubeCluster, server: FaultServer) -> None:
 # ------------------------------------------------------------------ one bad apple
 
 
-MALFORMED: dict[str, Any] = {
-    "labels are a list": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": ["a"]}),
-    "a label is null": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "labels": {"a": None}}),
-    "generation is a text": item_of("bad", metadata={"name": "bad", "namespace": "ns", "uid": "u", "generation": "1"}),
-    "no uid": item_of("bad", metadata={"name": "bad", "namespace": "ns"}),
-}
-
-
-@pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_item_costs_itself(cluster: KubeCluster, server: FaultServer, name: str) -> None:
-    server.on(TAKARAS, page("TakaraList", item_of("a"), MALFORMED[name], item_of("z")))
-    found = cluster.takaras(FOREVER)
-    assert [one.metadata.name for one in found.items] == ["a", "z"]
-    assert list(found.unread) == [Key("ns", "bad")]
-
-
 @pytest.mark.parametrize("item", [None, "text", 7, [], {}, {"metadata": None}, {"metadata": {"name": None}}])
 def test_an_item_that_is_no_object_costs_itself(cluster: KubeCluster, server: FaultServer, item: Any) -> None:
     server.on(TAKARAS, page("TakaraList", item_of("a"), item))
@@ -128,18 +111,6 @@ def test_a_list_of_something_else_is_unreadable(cluster: KubeCluster, server: Fa
     assert len(server.requests) == 1
 
 
-def test_a_missing_crd_is_named_with_the_way_out(cluster: KubeCluster, server: FaultServer) -> None:
-    server.on(TAKARAS, good(b"404 page not found", 404))
-    with pytest.raises(Unreadable, match=r"does not serve Takaras .* Install the CRD"):
-        cluster.takaras(FOREVER)
-
-
-def test_a_forbidden_list_names_verb_resource_and_namespace(api: Api, server: FaultServer) -> None:
-    server.on("*", status(403, "Forbidden", 'User "u" cannot list resource "takaras" in the namespace "ns"'))
-    with pytest.raises(Unreadable, match=r'list takaras in namespace ns: .*cannot list resource "takaras"'):
-        KubeCluster(api, namespaces=["ns"]).takaras(FOREVER)
-
-
 # ------------------------------------------------------------------ scope, single objects, writes
 
 
@@ -171,10 +142,3 @@ def test_one_object_absent_malformed_or_of_another_kind(cluster: KubeCluster, se
         cluster.deployment(key, FOREVER)
     with pytest.raises(Unreadable):
         cluster.deployment(key, FOREVER)
-
-
-def test_a_write_whose_version_is_forgotten_is_decided_again(cluster: KubeCluster, server: FaultServer) -> None:
-    server.on(f"{DEPLOYMENTS}*", EXPIRED)
-    server.on("*/deployments/x", EXPIRED)
-    with pytest.raises(Conflict):
-        cluster.create({"metadata": {"namespace": "ns", "name": "x"}, "spec": {}}, FOREVER)

@@ -15,36 +15,29 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import TakaraSyncError
 from takara_sync.kube.response import Request
 from tests.wire.answers import HEAD, STATUS_LINE, drip, good, greeting, mute, never, reset, status
-from tests.wire.broken import BROKEN
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
     from takara_sync.kube.api import Api
+    from tests.wire.answers import Answer
     from tests.wire.server import FaultServer, Wire
 
 GET = Request("GET", "/x")
-ENDLESS = {name: fault.answer for name, fault in BROKEN.items() if fault.ends == "late" and fault.breaks}
 
 
-@pytest.fixture(params=["http", "tls"])
-def either(request: pytest.FixtureRequest) -> FaultServer:
-    found: FaultServer = request.getfixturevalue("server" if request.param == "http" else "tls_server")
-    return found
-
-
-@pytest.mark.parametrize("name", ENDLESS)
-def test_it_is_ended_and_asked_for_again(either: FaultServer, connect: Callable[..., Api], name: str) -> None:
-    """On a new connection with HTTP, on one that was used before with TLS."""
-    api = connect(either)
-    if either.tls:
-        either.on("/before", good())
-        api.send(Request("GET", "/before"), Deadline(20))
-    either.on("/x", ENDLESS[name], good(b'"whole"'))
+@pytest.mark.parametrize("endless", [never(), drip(STATUS_LINE), drip(HEAD)], ids=["never", "header", "body"])
+def test_a_tls_connection_that_is_slow_is_ended(
+    tls_server: FaultServer, connect: Callable[..., Api], endless: Answer
+) -> None:
+    """One that was used before; the next try has another. Over plain HTTP and for all other faults: test_every_call."""
+    api = connect(tls_server)
+    tls_server.on("/before", good())
+    api.send(Request("GET", "/before"), Deadline(20))
+    tls_server.on("/x", endless, good(b'"whole"'))
     assert api.send(GET, Deadline(20)) == b'"whole"'
-    ended, again = either.asked("/x")
-    assert (ended.connection, again.connection) == (1, 2)
+    assert [one.connection for one in tls_server.asked("/x")] == [1, 2]
 
 
 @pytest.mark.parametrize("instead", [mute, greeting(b"\x16\x03\x03\x40\x00", b"\x02")], ids=["never comes", "drips"])
@@ -59,19 +52,6 @@ def test_a_tls_handshake_without_an_end(
     tls_server.on("/x", good(b'"whole"'))
     assert connect(tls_server).send(GET, Deadline(20)) == b'"whole"'
     assert tls_server.connections == 2
-
-
-def test_only_the_slow_request_is_ended(server: FaultServer, connect: Callable[..., Api]) -> None:
-    """Many requests at once, one of them endless."""
-    api = connect(server, request_timeout=1)
-    server.on("/good", good(b"1"))
-    server.on("/x", drip(HEAD), good(b'"whole"'))
-    slow = threading.Thread(target=api.send, args=(GET, Deadline(20)))
-    slow.start()
-    for _ in range(50):
-        assert api.send(Request("GET", "/good"), Deadline(20)) == b"1"
-    slow.join()
-    assert (len(server.asked("/good")), len(server.asked("/x"))) == (50, 2)
 
 
 def test_no_request_has_a_thread_of_its_own(server: FaultServer, api: Api) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import socket
 import ssl
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +13,8 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError, PassStopped
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import Request
+from tests.support.certificates import PROXIED, Certificates, Served
 from tests.wire.answers import status
-from tests.wire.certificates import PROXIED, Certificates, Served
 from tests.wire.command import Command, kubeconfig
 from tests.wire.server import FaultServer
 
@@ -31,13 +31,6 @@ def said(path: Path) -> str:
         api.send(Request("GET", "/x"), Deadline(20))
     assert raised.value.hint
     return str(raised.value)
-
-
-def test_a_dead_port(tmp_path: Path) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"https://127.0.0.1:{unused.getsockname()[1]}"
-        assert "connection refused. Is the API server up" in said(kubeconfig(tmp_path, url))
 
 
 def test_a_name_that_no_resolver_knows(tmp_path: Path) -> None:
@@ -70,7 +63,7 @@ def test_tls_to_a_server_of_plain_http(tmp_path: Path, server: FaultServer) -> N
 
 def test_a_server_that_wants_a_certificate(tmp_path: Path, certificates: Certificates) -> None:
     class Locked(Served):
-        @property
+        @cached_property
         def context(self) -> ssl.SSLContext:
             context = super().context
             context.verify_mode = ssl.CERT_REQUIRED
