@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+
+from msgspec import structs
 
 from takara_sync.conditions import INVALID, REJECTED, Reason, Verdict
 from takara_sync.diff import Change
@@ -94,54 +95,50 @@ class Attempt:
 
     def outcome(self) -> Outcome:
         """The line of the report."""
-        reason, message = self._reason()
-        bug, written = reason == Reason.BUG, self.status_sent and not self.patch
-        return Outcome(self.key, self.result, reason, message, self.changes, written, bug, self.ready)
+        why, written = self._why(), self.status_sent and not self.patch
+        line = Outcome(self.key, self.result, changes=self.changes, status_written=written, ready=self.ready)
+        return structs.replace(line, reason=why.reason, message=why.message) if why else line
 
-    def _reason(self) -> tuple[Reason | Literal[""], str]:
+    def _why(self) -> Verdict | None:
+        """The reason and message of the line; None if the result says everything."""
         if isinstance(self.error, ObjectError):
-            return Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason), str(self.error)
+            reason = Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason)
+            return Verdict(reason, str(self.error))
         if self.error is not None:
-            return Reason.BUG, f"{type(self.error).__name__}: {self.error}"
+            return Verdict(Reason.BUG, f"{type(self.error).__name__}: {self.error}")
         if self.limited:
-            return Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change."
+            return Verdict(Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change.")
         if self.result == Result.NOT_REACHED:
-            return Reason.NOT_REACHED, "The pass ended before it reached this Takara; the next pass continues here."
-        if self.admission is not None:
-            return self.admission.reason, self.admission.message
-        return _reason_of(self.decision, self.result)
+            return _NOT_REACHED
+        if isinstance(self.decision, Apply):
+            return self.admission or _legacy_manager_active(self.decision)
+        skipped = self.result == Result.SKIPPED
+        return self.admission or self.decision.verdict or (_skipped(self.takara) if skipped else None)
 
 
-def _reason_of(decision: Decision, result: Result) -> tuple[Reason | Literal[""], str]:
-    if isinstance(decision, Apply):
-        return _legacy_manager_active(decision) or ("", "")
-    if decision.verdict is not None:
-        return decision.verdict.reason, decision.verdict.message
-    if result != Result.SKIPPED:
-        return "", ""
-    if decision.takara.deleting:
-        stuck = "" if type(decision.takara.size) is int else " If it does not go, set spec.size to a number."
-        return Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}"
-    return Reason.PAUSED, "The Takara is paused."
+_NOT_REACHED = Verdict(
+    Reason.NOT_REACHED, "The pass ended before it reached this Takara; the next pass continues here."
+)
 
 
-def _legacy_manager_active(decision: Apply) -> tuple[Reason, str] | None:
-    """The reason and message if the Go operator still writes objects that we took over; None otherwise."""
+def _skipped(takara: Takara) -> Verdict:
+    if not takara.deleting:
+        return Verdict(Reason.PAUSED, "The Takara is paused.")
+    stuck = "" if type(takara.size) is int else " If it does not go, set spec.size to a number."
+    return Verdict(Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}")
+
+
+def _legacy_manager_active(decision: Apply) -> Verdict | None:
+    """The verdict if the Go operator still writes objects that we took over; None otherwise."""
     takara, entries = decision.takara, decision.deployment.managed_fields
     if not own_fields(entries) and takara.applied.uid != decision.deployment.uid:
         return None
     if "nodes" in takara.recorded_status and "observedGeneration" not in takara.recorded_status:
-        return (
-            Reason.STATUS_OVERWRITTEN,
-            f"Another program replaced its status by one that holds only nodes. {_STOP}",
-        )
+        what = "Another program replaced its status by one that holds only nodes."
+        return Verdict(Reason.STATUS_OVERWRITTEN, f"{what} {_STOP}")
     managers = [manager for manager in decision.taken_from if manager not in (BEFORE_FIRST_APPLY, FIELD_MANAGER)]
-    if not managers:
-        return None
-    return (
-        Reason.LEGACY_MANAGER_ACTIVE,
-        f"After the take-over {some(managers)} wrote the Deployment again. {_STOP}",
-    )
+    what = f"After the take-over {some(managers)} wrote the Deployment again."
+    return Verdict(Reason.LEGACY_MANAGER_ACTIVE, f"{what} {_STOP}") if managers else None
 
 
 _STOP = "Is the Go operator still running? Stop it."
@@ -170,7 +167,7 @@ def undecided(plan: Plan) -> Iterator[Outcome]:
         yield Outcome(key, Result.FAILED, Reason.UNREAD, why)
     for key, bug in plan.broken.items():
         log.error("bug in takara-sync or in Policy.desired, met on %s", key, exc_info=bug)
-        yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}", bug=True)
+        yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}")
 
 
 def finished(attempt: Attempt) -> Outcome:
