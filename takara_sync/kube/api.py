@@ -75,9 +75,8 @@ class Api:
             user_agent=user_agent,
             deadline=deadline,
         )
-        chosen = connection.chosen.context
-        transport = HttpTransport(connection)
-        return cls(transport, request_timeout=request_timeout, source=connection.source, context=chosen)
+        source, chosen = connection.source, connection.chosen.context
+        return cls(HttpTransport(connection), request_timeout=request_timeout, source=source, context=chosen)
 
     def send(self, request: Request, deadline: Deadline, *, tries: int = TRIES) -> bytes | bytearray:
         """The body of a 2xx response. Transient failures are retried, but not after the deadline.

@@ -64,7 +64,6 @@ class Expired(Conflict):
 class _Cause(Struct, frozen=True):
     reason: str = ""
     field: str = ""
-    message: str = ""
 
 
 class _Details(Struct, frozen=True):
