@@ -82,13 +82,13 @@ def test_a_bar_for_a_long_pass_that_leaves_nothing_behind(
 ) -> None:
     world = World(simulated, simulated.namespace())
     world.create(*(takara(f"t{number}", 1) for number in range(8)))
-    handle = simulated.simulator.store.handle
+    handle = simulated.store.handle
 
     def slowly(*asked: object) -> object:
         time.sleep(0.12)
         return handle(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(simulated.simulator, "handle", slowly)
+    monkeypatch.setattr(simulated.store, "handle", slowly)
     commands = Commands(simulated, world.namespace)
 
     quiet = commands.run("once", "--dry-run", "--concurrency", "1")
