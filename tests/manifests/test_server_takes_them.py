@@ -41,7 +41,11 @@ def test_the_schemas_find_a_mistake() -> None:
 
 
 BUILT = [("-k", folder) for folder in FOLDERS]
-BUILT += [("-f", "examples/autoscaler.yaml"), ("-f", "components/network-policy/network-policy.yaml")]
+BUILT += [
+    ("-f", "examples/autoscaler.yaml"),
+    ("-f", "components/network-policy/network-policy.yaml"),
+    ("-f", "components/priority/priority.yaml"),
+]
 
 
 @pytest.mark.parametrize(("flag", "path"), BUILT)
