@@ -79,7 +79,7 @@ def test_a_level_without_a_queue_rejects_requests_and_each_write_is_tried_five_t
     level["spec"]["limited"]["limitResponse"] = {"type": "Reject"}
     tool = installed(server, [level, schema])
     create(server, 20)
-    done = tool.once()
+    done = tool.once("--pass-timeout=10")
     assert 429 in {request.code for request in done.requests}
     tries = Counter((request.uri, request.verb) for request in done.writes)
     assert max(tries.values()) <= TRIES
