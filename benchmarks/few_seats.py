@@ -47,7 +47,7 @@ def _idle(server: ControlPlane, user: User) -> None:  # noqa: ARG001 - the signa
 def _applied(server: ControlPlane, user: User) -> None:
     """The same Deployments by 16 threads of another process, so that they do not slow the GETs in this one."""
     listed = server.call("GET", "/apis/maho.takara.org/v1alpha1/takaras").body
-    takaras = msgspec.convert(listed, type=_Items).items
+    takaras = msgspec.json.decode(msgspec.json.encode(listed), type=_Items).items
     manifests = [with_identity(deployment_for(takara), takara, None) for takara in takaras]
     process = multiprocessing.get_context("spawn").Process(target=_apply, args=(user.kubeconfig, manifests))
     process.start()

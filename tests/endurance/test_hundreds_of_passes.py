@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.control_plane.server import ControlPlane
 
-PASSES = 200
+PASSES = 500
 POOL = 16  # threads and connections that a pass may have at once
 
 
