@@ -50,9 +50,8 @@ def own_fields(entries: Iterable[ManagedFieldsEntry]) -> Tree:
 class Owned(NamedTuple):
     """What we own by apply. time: when our last apply changed something; replicas: whether we own `spec.replicas`.
 
-    others: the other fields, in any form that encodes to the same JSON for the same fields. Only our own applies change
-    the time. So it reveals an apply that was never recorded: such an apply owns the same fields, but may have set
-    values for another spec.
+    others: the tree of the other fields. Only our own applies change the time. So it reveals an apply that was never
+    recorded: such an apply owns the same fields, but may have set values for another spec.
     """
 
     time: str = ""
@@ -61,15 +60,13 @@ class Owned(NamedTuple):
 
 
 def owned_by_us(entries: Iterable[ManagedFieldsEntry]) -> Owned:
-    """What we own by apply. The API server always sends a set of fields as the same JSON, so little is decoded."""
+    """What we own by apply."""
     own = next(filter(_is_own, entries), None)
     if own is None:
         return Owned()
-    try:
-        fields: dict[str, Any] = msgspec.json.decode(own.fields_v1, type=dict[str, dict[str, Raw]])
-    except msgspec.ValidationError:  # somebody wrote our entry by hand
-        fields = own.fields
-    replicas = fields.get("f:spec", {}).pop("f:replicas", None)
+    fields = msgspec.json.decode(own.fields_v1)
+    spec = fields.get("f:spec") if isinstance(fields, dict) else None
+    replicas = spec.pop("f:replicas", None) if isinstance(spec, dict) else None
     return Owned(own.time or "", replicas is not None, fields)
 
 

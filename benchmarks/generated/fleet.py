@@ -11,7 +11,7 @@ import re
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -60,6 +60,7 @@ class Identity(NamedTuple):
         )
 
     @classmethod
+    @lru_cache(maxsize=8)  # the pods of a Takara follow each other
     def generated(cls, number: int, namespace: str) -> Identity:
         """The identity of the Takara of this number; always the same."""
         name = f"takara-{number:05}"

@@ -114,13 +114,10 @@ def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]
     command = flags.pop("command", "")
     if command and command not in COMMANDS:
         raise ConfigurationError(f"{command!r} is not a command; there are: {', '.join(COMMANDS)}")
-    # The demo needs nothing, so it reads neither variables nor a file.
-    sources = {} if command == "demo" else given(flags, Settings.model_fields)
-    values = {field: value for field, (value, _) in sources.items()}
-    try:
-        settings = Settings.model_construct(**flags) if command == "demo" else Settings(**values)
+    try:  # the demo needs nothing, so it reads neither variables nor a file
+        settings = Settings.model_construct(**flags) if command == "demo" else Settings(**flags)
     except ValidationError as error:
-        raise ConfigurationError(_first(error, sources)) from error
+        raise ConfigurationError(_first(error, given(flags, Settings.model_fields))) from error
     command = command or (LOOP if settings.interval else "")
     _must_be_used(flags, command)
     return command, settings

@@ -10,17 +10,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     HttpUrl,
     Secret,
     StringConstraints,
     model_validator,
 )
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from takara_sync import __version__
+from takara_sync.cli.sources import given
 from takara_sync.plan import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
@@ -111,10 +111,10 @@ def _option(
     )
 
 
-class Settings(BaseModel):
+class Settings(BaseSettings):
     """The options of takara-sync. Times are in seconds."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, validate_default=False)
 
     config: Text | None = _option(
         "Settings", "read options from this YAML file", None, "FILE", commands=(*_CONNECTED, *_INSTALL)
@@ -219,6 +219,17 @@ class Settings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] | None = _option(
         "Output", "default: info in a loop or off a terminal, else warning", None, "LEVEL", commands=_CONNECTED
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The flags, which are arguments, then our variables, then the config file.
+
+        The sources of pydantic-settings ignore a misspelt variable, and cannot say where a value comes from.
+        """
+        found = given(init_settings(), cls.model_fields)
+        return (InitSettingsSource(settings_cls, {field: value for field, (value, _) in found.items()}),)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:

@@ -56,7 +56,7 @@ def page(body: bytes | bytearray, kind: type[T], kinds: tuple[str, ...], first: 
         found: Listing[T] = Listing(tuple(decoded.items or ()))
     except _UNREADABLE:  # one malformed item must not affect the others
         decoded = _undecoded(bytes(body), kinds[0])
-        found = _one_by_one(decoded.items or (), kind, first)
+        found = _listing(decoded.items or (), kind, first)
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {_shown(decoded.kind)} instead of a {kinds[0]}", _HINT)
     return found, decoded.metadata.next
@@ -107,7 +107,7 @@ def _shallow(body: bytes) -> bytes:
     return b"".join((*kept, body[last:]))
 
 
-def _one_by_one(items: Sequence[Raw], kind: type[T], first: int) -> Listing[T]:
+def _listing(items: Sequence[Raw], kind: type[T], first: int) -> Listing[T]:
     good: list[T] = []
     unread: dict[Key, str] = {}
     decoder = msgspec.json.Decoder(kind)

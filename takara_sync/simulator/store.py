@@ -29,7 +29,7 @@ class Store(Objects):
     denied: whether a user has no rights at all; then each answer is 403.
     seed: makes uids and pod names repeatable.
 
-    `requests` holds the last 100,000 requests, and may be cleared. `continuations` holds what is left of lists by their
+    `requests` holds the last 10,000 requests, and may be cleared. `continuations` holds what is left of lists by their
     continue tokens; once it is cleared, they answer 410, as after a compaction of etcd. `admission` holds the admission
     hooks, to append to and to remove from: each is called, in order, for every create and update of an object, not of a
     subresource, by whomever, controllers included. None of these is in a snapshot.
@@ -48,7 +48,7 @@ class Store(Objects):
         self._pages = discovery.pages(self.kinds)
         self._tokens, self._denied = tokens, denied
         self.continuations: reading.Continuations = {}
-        self.requests: deque[Recorded] = deque(maxlen=100_000)  # a server that runs for weeks forgets the oldest
+        self.requests: deque[Recorded] = deque(maxlen=10_000)  # a server that runs for weeks forgets the oldest
         self.write(NAMESPACE, None, {"metadata": {"name": "default"}}, Entry("simulator", "Update", "v1"))
 
     def handle(self, request: Request) -> Answer:

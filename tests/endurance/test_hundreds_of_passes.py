@@ -15,7 +15,7 @@ from tests.support.takaras import takara
 from tests.tool import Tool
 from tests.world import World
 
-PASSES = 120
+PASSES = 500
 POOL = 16  # threads and connections that a pass may have at once
 
 

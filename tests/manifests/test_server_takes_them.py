@@ -42,7 +42,11 @@ def test_every_manifest_fits_the_schema_which_finds_a_mistake(known: list[Json],
 
 
 BUILT = [("-k", folder) for folder in FOLDERS]
-BUILT += [("-f", "examples/autoscaler.yaml"), ("-f", "components/network-policy/network-policy.yaml")]
+BUILT += [
+    ("-f", "examples/autoscaler.yaml"),
+    ("-f", "components/network-policy/network-policy.yaml"),
+    ("-f", "components/priority/priority.yaml"),
+]
 
 
 @pytest.mark.parametrize(("flag", "path"), BUILT)

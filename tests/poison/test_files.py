@@ -98,6 +98,8 @@ def test_a_file_that_is_none_is_refused(file: File, tmp_path: Path, count: Calla
 
 def test_a_place_without_a_file_is_refused(file: File, tmp_path: Path, count: Callable[[str, int], None]) -> None:
     found = places(tmp_path)
+    if file is FILES["config"]:
+        del found["a FIFO"]  # a pipe without a writer is an empty file, and an empty config file is a good one
     for what, path in found.items():
         for argv, environ in (["once", file.flag, str(path)], None), (["once"], {file.variable: str(path)}):
             assert refused(argv, str(path)[:300], environ, what) == USAGE, what

@@ -35,7 +35,7 @@ def as_json(document: object) -> str:
     return msgspec.json.encode(document).decode()
 
 
-def whole_page(items: list[Any], kind: type[Any], first: int = 0) -> Listing[Any]:  # noqa: ARG001
+def whole_page(items: list[Any], kind: type[Any], _: int) -> Listing[Any]:
     return Listing(tuple(msgspec.json.decode(b"[" + b",".join(map(bytes, items)) + b"]", type=list[kind])))  # type: ignore[valid-type]
 
 
@@ -65,7 +65,7 @@ BUGS: dict[str, tuple[Any, str, Any, Check]] = {
     "the plan is not cleaned": (plan, "describe", lambda change: change.manager, showing),
     "the log in text is not cleaned": (logs, "one_line", as_it_is, logging_alone),
     "the report in JSON is not escaped": (render, "json_line", as_json, showing),
-    "a page is decoded at once": (decode, "_one_by_one", whole_page, surviving),
+    "a page is decoded at once": (decode, "_listing", whole_page, surviving),
     "what is malformed is a bug": (reconcile, "ObjectError", KeyError, writing),
 }
 

@@ -75,7 +75,7 @@ class World(Api):
 
     def _served(self, plural: str, item: Json) -> bytes:
         poison = self.poisons.get((plural, owner_of(plural, item["metadata"]["name"])))
-        return poison.change(item) if poison else json.dumps(item, separators=(",", ":")).encode()  # as a server does
+        return poison.change(item) if poison else json.dumps(item).encode()
 
     # -------------------------------------------------------------- what tests do
 
