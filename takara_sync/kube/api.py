@@ -15,7 +15,7 @@ import logging
 import tenacity
 
 from takara_sync.deadline import Deadline
-from takara_sync.errors import Retryable
+from takara_sync.errors import CutShort, Retryable
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import APPLY, JSON_PATCH, Request, Response, raise_for_status
 from takara_sync.kube.transport import HttpTransport, Transport
@@ -91,6 +91,7 @@ class Api:
         """
         if tries == 1:
             return self._try(request, deadline)
+        met: list[Retryable] = []
         away = tenacity.stop_after_delay(AWAY_SECONDS if self._reached else 0.0)
         tried = tenacity.stop_after_attempt(tries) & (away | _Answered())
         retrying = tenacity.Retrying(
@@ -98,11 +99,13 @@ class Api:
             wait=_wait,
             stop=tried | tenacity.stop_before_delay(deadline.left()),
             sleep=deadline.wait,
-            before_sleep=_log_retry,
+            before_sleep=lambda state: met.append(_log_retry(state)),
             reraise=True,
         )
         try:
             return retrying(self._try, request, deadline)
+        except CutShort as cut:  # between two tries: its cause says why there was more than one
+            raise cut from next(reversed(met), None)
         except Retryable as error:
             deadline.check(error)
             raise
@@ -136,5 +139,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
     return max(_error(state).retry_after, BACKOFF(state))
 
 
-def _log_retry(state: tenacity.RetryCallState) -> None:
+def _log_retry(state: tenacity.RetryCallState) -> Retryable:
     log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
+    return _error(state)
