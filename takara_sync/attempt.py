@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+
+from msgspec import structs
 
 from takara_sync.conditions import INVALID, REJECTED, Reason, Verdict
-from takara_sync.contest import contested_verdict
 from takara_sync.diff import Change
-from takara_sync.errors import ObjectError, Rejected
+from takara_sync.errors import NotFound, ObjectError, Rejected
 from takara_sync.managed_fields import BEFORE_FIRST_APPLY, own_fields
 from takara_sync.objects import FIELD_MANAGER, Applied, Deployment, Key, Takara
 from takara_sync.plan import Apply, Block, Create, Decision, Keep, Plan, admission_verdict
@@ -25,33 +25,31 @@ log = logging.getLogger("takara_sync")
 class Attempt:
     """One Takara in one pass. Only one worker at a time uses it.
 
-    changed: the change that this pass made so far. stale: the objects may have changed since the decision.
-    unanswered: a write without a response; the server may have executed it. limited: --max-changes did not allow it.
-    applied: the record of this pass's apply. status_sent: a status update was sent, and perhaps executed.
+    deployment: as it was read or written last. changed: the change that this pass made so far. applied: the record of
+    this pass's apply. error: of the last try; None if it succeeded. stale: the objects may have changed since the
+    decision. limited: --max-changes did not allow it. unanswered: a decision whose write got no response; the server
+    may have executed it. status_sent: a status update was sent, and perhaps executed. patch: what it still has to send.
     """
 
     decision: Decision
-    deployment: Deployment | None = None
-    result: Result = Result.NOT_REACHED
+    key: Key = field(init=False)
+    deployment: Deployment | None = field(init=False)
     changed: Result | None = None
     changes: tuple[Change, ...] = ()
     applied: Applied | None = None
     error: Exception | None = None
     tries: int = 0
-    internal_errors: int = 0
     stale: bool = False
     limited: bool = False
-    unanswered: Create | Apply | None = None
+    unanswered: Decision | None = None
     nodes: list[str] = field(default_factory=list)
     patch: list[Json] = field(default_factory=list)
     ready: str = ""
     status_sent: bool = False
     status_rejected: bool = False
-    status_written: bool = False
-    key: Key = field(init=False)
 
     def __post_init__(self) -> None:
-        self.key = self.decision.takara.key
+        self.key, self.deployment = self.decision.takara.key, self.decision.deployment
 
     @property
     def takara(self) -> Takara:
@@ -63,9 +61,17 @@ class Attempt:
         return isinstance(self.decision, Create | Apply)
 
     @property
-    def has_own_template(self) -> bool:
-        """Whether the Takara has its own pod template, which can be malformed."""
-        return isinstance(self.takara.spec, dict) and self.takara.spec.get("template") is not None
+    def result(self) -> Result:
+        """The result so far. Until another try succeeds, a Takara with an error counts as failed."""
+        if self.error is not None and not isinstance(self.error, NotFound):
+            return Result.FAILED
+        if self.changed is not None:
+            return self.changed
+        if self.error is not None:
+            return Result.SKIPPED
+        if isinstance(self.decision, Keep | Block):
+            return _result_of(self.decision)
+        return Result.NOT_REACHED if self.applied is None or self.limited else Result.UNCHANGED
 
     @property
     def admission(self) -> Verdict | None:
@@ -85,66 +91,60 @@ class Attempt:
         """The verdict that overrides the conditions derived from the Deployment; None if there is none."""
         if isinstance(self.error, Rejected):
             return Verdict(Reason(self.error.reason), self.error.message)
-        if isinstance(self.decision, Apply):
-            return self.admission or contested_verdict(self.takara, self.decision.contest)
-        return self.decision.verdict if isinstance(self.decision, Keep | Block) else self.admission
+        return self.admission or self.decision.verdict
 
     def outcome(self) -> Outcome:
         """The line of the report."""
-        reason, message = self._reason()
-        bug = reason == Reason.BUG
-        return Outcome(self.key, self.result, reason, message, self.changes, self.status_written, bug, self.ready)
+        why, written = self._why(), self.status_sent and not self.patch
+        line = Outcome(self.key, self.result, changes=self.changes, status_written=written, ready=self.ready)
+        return structs.replace(line, reason=why.reason, message=why.message) if why else line
 
-    def _reason(self) -> tuple[Reason | Literal[""], str]:
+    def _why(self) -> Verdict | None:
+        """The reason and message of the line; None if the result says everything."""
         if isinstance(self.error, ObjectError):
-            return Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason), str(self.error)
+            reason = Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason)
+            return Verdict(reason, str(self.error))
         if self.error is not None:
-            return Reason.BUG, f"{type(self.error).__name__}: {self.error}"
+            return Verdict(Reason.BUG, f"{type(self.error).__name__}: {self.error}")
         if self.limited:
-            return Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change."
+            return Verdict(Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change.")
         if self.result == Result.NOT_REACHED:
-            return Reason.NOT_REACHED, "The pass ended before it reached this Takara; the next pass continues here."
-        if self.admission is not None:
-            return self.admission.reason, self.admission.message
-        return _reason_of(self.decision, self.result)
+            return _NOT_REACHED
+        if isinstance(self.decision, Apply):
+            return self.admission or _legacy_manager_active(self.decision)
+        skipped = self.result == Result.SKIPPED
+        return self.admission or self.decision.verdict or (_skipped(self.takara) if skipped else None)
 
 
-def _reason_of(decision: Decision, result: Result) -> tuple[Reason | Literal[""], str]:
-    if isinstance(decision, Apply):
-        return _legacy_manager_active(decision) or ("", "")
-    if isinstance(decision, Create) or (decision.verdict is None and result != Result.SKIPPED):
-        return "", ""
-    if decision.verdict is not None:
-        return decision.verdict.reason, decision.verdict.message
-    if decision.takara.deleting:
-        stuck = "" if type(decision.takara.size) is int else " If it does not go, set spec.size to a number."
-        return Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}"
-    return Reason.PAUSED, "The Takara is paused."
+_NOT_REACHED = Verdict(
+    Reason.NOT_REACHED, "The pass ended before it reached this Takara; the next pass continues here."
+)
 
 
-def _legacy_manager_active(decision: Apply) -> tuple[Reason, str] | None:
-    """The reason and message if the Go operator still writes objects that we took over; None otherwise."""
+def _skipped(takara: Takara) -> Verdict:
+    if not takara.deleting:
+        return Verdict(Reason.PAUSED, "The Takara is paused.")
+    stuck = "" if type(takara.size) is int else " If it does not go, set spec.size to a number."
+    return Verdict(Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}")
+
+
+def _legacy_manager_active(decision: Apply) -> Verdict | None:
+    """The verdict if the Go operator still writes objects that we took over; None otherwise."""
     takara, entries = decision.takara, decision.deployment.managed_fields
     if not own_fields(entries) and takara.applied.uid != decision.deployment.uid:
         return None
     if "nodes" in takara.recorded_status and "observedGeneration" not in takara.recorded_status:
-        return (
-            Reason.STATUS_OVERWRITTEN,
-            f"Another program replaced its status by one that holds only nodes. {_STOP}",
-        )
+        what = "Another program replaced its status by one that holds only nodes."
+        return Verdict(Reason.STATUS_OVERWRITTEN, f"{what} {_STOP}")
     managers = [manager for manager in decision.taken_from if manager not in (BEFORE_FIRST_APPLY, FIELD_MANAGER)]
-    if not managers:
-        return None
-    return (
-        Reason.LEGACY_MANAGER_ACTIVE,
-        f"After the take-over {some(managers)} wrote the Deployment again. {_STOP}",
-    )
+    what = f"After the take-over {some(managers)} wrote the Deployment again."
+    return Verdict(Reason.LEGACY_MANAGER_ACTIVE, f"{what} {_STOP}") if managers else None
 
 
 _STOP = "Is the Go operator still running? Stop it."
 
 
-def result_of(decision: Keep | Block) -> Result:
+def _result_of(decision: Keep | Block) -> Result:
     """The result of a decision that writes no Deployment."""
     reason = decision.verdict.reason if decision.verdict else None
     if isinstance(decision, Block):
@@ -157,15 +157,8 @@ def result_of(decision: Keep | Block) -> Result:
 
 
 def begin(plan: Plan) -> dict[Key, Attempt]:
-    """An attempt for each decision. A decision without a write has its result at once."""
-    attempts = {}
-    for decision in plan.decisions:
-        if isinstance(decision, Create | Apply):
-            attempt = Attempt(decision, None if isinstance(decision, Create) else decision.deployment)
-        else:
-            attempt = Attempt(decision, decision.deployment, result_of(decision))
-        attempts[attempt.key] = attempt
-    return attempts
+    """An attempt for each decision."""
+    return {attempt.key: attempt for attempt in map(Attempt, plan.decisions)}
 
 
 def undecided(plan: Plan) -> Iterator[Outcome]:
@@ -174,21 +167,21 @@ def undecided(plan: Plan) -> Iterator[Outcome]:
         yield Outcome(key, Result.FAILED, Reason.UNREAD, why)
     for key, bug in plan.broken.items():
         log.error("bug in takara-sync or in Policy.desired, met on %s", key, exc_info=bug)
-        yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}", bug=True)
+        yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}")
 
 
 def finished(attempt: Attempt) -> Outcome:
     """The line of the report; also writes a line to the log. `Reconciler` has already logged the changes."""
     outcome = attempt.outcome()
-    if attempt.error is not None and attempt.result == Result.FAILED:
+    if attempt.error is not None and outcome.result == Result.FAILED:
         level = logging.ERROR
     elif outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
         level = logging.WARNING
     else:
-        new = attempt.status_written and (outcome.needs_a_person or attempt.result == Result.CONTESTED)
+        new = outcome.status_written and (outcome.needs_a_person or outcome.result == Result.CONTESTED)
         level = logging.INFO if new else logging.DEBUG
     if log.isEnabledFor(level):
         why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
-        extra = {"takara": str(attempt.key), "result": str(attempt.result)}
-        log.log(level, "Deployment %s %s%s", attempt.key, attempt.result, why, extra=extra)
+        extra = {"takara": str(attempt.key), "result": str(outcome.result)}
+        log.log(level, "Deployment %s %s%s", attempt.key, outcome.result, why, extra=extra)
     return outcome

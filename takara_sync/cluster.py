@@ -58,57 +58,22 @@ class Cluster(Protocol):
         """Send a JSON patch to the status of a Takara."""
 
 
-class Wrapper:
-    """A cluster that forwards to another one; a subclass overrides methods."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    @property
-    def dry_run(self) -> bool:
-        return self._cluster.dry_run
-
-    def deployments(self, deadline: Deadline) -> Listing[Deployment]:
-        return self._cluster.deployments(deadline)
-
-    def takaras(self, deadline: Deadline) -> Listing[Takara]:
-        return self._cluster.takaras(deadline)
-
-    def pods(self, deadline: Deadline) -> Listing[Pod]:
-        return self._cluster.pods(deadline)
-
-    def deployment(self, key: Key, deadline: Deadline) -> Deployment | None:
-        return self._cluster.deployment(key, deadline)
-
-    def takara(self, key: Key, deadline: Deadline) -> Takara | None:
-        return self._cluster.takara(key, deadline)
-
-    def create(self, manifest: Manifest, deadline: Deadline) -> Deployment:
-        return self._cluster.create(manifest, deadline)
-
-    def apply(self, deployment: Deployment, manifest: Manifest, deadline: Deadline) -> Deployment:
-        return self._cluster.apply(deployment, manifest, deadline)
-
-    def take_over(
-        self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry], deadline: Deadline
-    ) -> Deployment:
-        return self._cluster.take_over(deployment, managed_fields, deadline)
-
-    def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
-        self._cluster.write_status(takara, patch, deadline)
-
-
-class DryRun(Wrapper):
+class DryRun:
     """A cluster that only reads: its writes return what the API server would return, as far as we know it."""
 
-    @property
-    def dry_run(self) -> bool:
-        return True
+    dry_run = True
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.deployments = cluster.deployments
+        self.takaras = cluster.takaras
+        self.pods = cluster.pods
+        self.deployment = cluster.deployment
+        self.takara = cluster.takara
 
     def create(self, manifest: Manifest, deadline: Deadline) -> Deployment:
         """The Deployment after a create. Raises Conflict if one exists that the list did not contain."""
         key = Key(manifest["metadata"]["namespace"], manifest["metadata"]["name"])
-        if self._cluster.deployment(key, deadline) is not None:
+        if self.deployment(key, deadline) is not None:
             raise Conflict(f"Deployment {key} exists already")
         return Deployment(DeploymentMeta(key.name, key.namespace, uid=""), _raw(manifest["spec"]))
 
@@ -137,7 +102,7 @@ class DryRun(Wrapper):
 
 def _is_no_op(deployment: Deployment, manifest: Manifest) -> bool:
     """Whether an apply of `manifest` would change no value, and would give us no more fields."""
-    wanted, live, entries = comparable(manifest), comparable(deployment.as_manifest()), deployment.managed_fields
+    wanted, live, entries = comparable(manifest), deployment.as_manifest(), deployment.managed_fields
     if changes(wanted, live, entries) or removals(wanted, live, entries):
         return False
     ours = own_fields(entries)

@@ -52,12 +52,12 @@ class Deadline:
         """Whether `stop` was called."""
         return self._stopped.is_set()
 
-    def check(self) -> None:
-        """Raise CutShort if no further request may start."""
+    def check(self, cause: Exception | None = None) -> None:
+        """Raise CutShort if no further request may start. cause: why the last one has to be sent again."""
         if self._stopped.is_set():
-            raise CutShort(f"The pass was cut short by {self._why[0]}", "The next pass goes on from there.")
+            raise CutShort(f"The pass was cut short by {self._why[0]}", "The next pass goes on from there.") from cause
         if self.left() <= 0:
-            raise CutShort(f"The pass was cut short by its deadline of {self.seconds:g} s")
+            raise CutShort(f"The pass was cut short by its deadline of {self.seconds:g} s") from cause
 
     def wait(self, seconds: float) -> None:
         """Sleep, at most until the deadline or a stop."""

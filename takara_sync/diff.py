@@ -60,16 +60,19 @@ def _contains(live: Any, wanted: Any, field: str) -> bool:
     return same_value(wanted, live, field)
 
 
-def made_changes(expected: Sequence[Change], live: Tree) -> tuple[Change, ...]:
-    """The expected changes that the apply really made, each with the value that the server returned."""
+def made_changes(expected: Sequence[Change], live: Tree, *, exact: bool = False) -> tuple[Change, ...]:
+    """The expected changes that the apply really made, each with the value that the server returned.
+
+    exact: without those to another value, because they are not the result of this apply.
+    """
     values = {dotted(path): value for path, value in leaves(live)}
     made = []
     for change in expected:
-        whole = change.field in values or not any(
-            field.startswith((f"{change.field}.", f"{change.field}[")) for field in values
-        )
+        parts = (f"{change.field}.", f"{change.field}[")
+        whole = change.field in values or not any(field.startswith(parts) for field in values)
         new = values.get(change.field) if whole else change.old
-        if not same_value(change.old, new, change.field):
+        unexpected = exact and not same_value(change.new, new, change.field)
+        if not unexpected and not same_value(change.old, new, change.field):
             made.append(structs.replace(change, new=new))
     return tuple(made)
 
@@ -118,14 +121,14 @@ def removals(
 
     before: the entries before a take-over; they say which manager had set the fields.
     """
-    gone: dict[Path, Change] = {}
+    gone: list[Path] = []
     for path in _paths(own_fields(entries)):
         old = value_at(live, path)
         kept = old in (None, {}, []) or path[-1] in _DEFAULTED or value_at(wanted, path) is not None
-        parent_is_gone = any(path[:length] in gone for length in range(len(path)))
+        parent_is_gone = any(path[: len(parent)] == parent for parent in gone)
         if not kept and not parent_is_gone and not holders(entries, path):
-            gone[path] = _change(path, old, None, before)
-    return tuple(gone.values())
+            gone.append(path)
+    return tuple(_change(path, value_at(live, path), None, before) for path in gone)
 
 
 def before_first_apply(live: Tree) -> ManagedFieldsEntry:
@@ -156,17 +159,12 @@ def _paths(tree: Tree, path: Path = ()) -> Iterator[Path]:
         kind, _, rest = name.partition(":")
         if kind == "f":
             deeper = (*path, rest)
-        elif kind == "k" and isinstance(keys := decoded(rest), dict) and _tell_apart(keys):
+        elif kind == "k" and isinstance(keys := decoded(rest), dict):
             deeper = (*path, tuple(sorted(keys.items())))
         else:
             continue
         yield deeper
         yield from _paths(sub, deeper)
-
-
-def _tell_apart(keys: Tree) -> bool:
-    """Whether these keys can identify a list item: their values must be scalars."""
-    return all(isinstance(value, str | int) for value in keys.values())
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

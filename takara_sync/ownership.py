@@ -23,12 +23,6 @@ def _is_takara(owner: OwnerReference) -> bool:
     return (owner.api_version.rpartition("/")[0], owner.kind) == (GROUP, KIND)
 
 
-def is_of_predecessor(takara: Takara, deployment: Deployment) -> bool:
-    """Whether the controller is a deleted Takara of this name (for a Deployment that is not ours)."""
-    owner = deployment.controller
-    return owner is not None and _is_takara(owner) and owner.name == takara.metadata.name
-
-
 def not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
     """The verdict for a Deployment that this Takara does not control."""
     owner = deployment.controller
@@ -38,7 +32,7 @@ def not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
             f"Deployment {takara.key} has no controller and is left alone. Delete or rename it, or give it this Takara "
             "as its controller owner reference.",
         )
-    if is_of_predecessor(takara, deployment):
+    if _is_takara(owner) and owner.name == takara.metadata.name:
         return _predecessor(takara, owner, now)
     return Verdict(
         Reason.OTHER_CONTROLLER,

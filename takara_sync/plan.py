@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeGuard
+from typing import ClassVar, TypeGuard
 
 import msgspec
 from msgspec import Struct, structs
@@ -80,11 +80,13 @@ class Create(Struct, frozen=True):
 
     takara: Takara
     manifest: Manifest
+    deployment: ClassVar[None] = None
+    verdict: ClassVar[None] = None
 
 
 class Apply(Struct, frozen=True):
     """Apply the manifest, because of drift. managed_fields: for a take-over from the managers `taken_from`, they
-    replace the managedFields of the Deployment first."""
+    replace the managedFields of the Deployment first. verdict: as for Keep, while another manager has the replicas."""
 
     takara: Takara
     deployment: Deployment
@@ -93,6 +95,7 @@ class Apply(Struct, frozen=True):
     managed_fields: tuple[ManagedFieldsEntry, ...] | None = None
     taken_from: tuple[str, ...] = ()
     contest: Contest = Contest()
+    verdict: Verdict | None = None
 
 
 class Keep(Struct, frozen=True):
@@ -168,7 +171,7 @@ def decide(takara: Takara, deployment: Deployment | None, policy: Policy, now: d
     """The decision of one row of the truth table."""
     decision = _decide(takara, deployment, policy, now)
     if isinstance(decision, Create | Apply) and (verdict := _rejected_before(takara, policy, now)):  # rejected
-        return Keep(takara, decision.deployment if isinstance(decision, Apply) else None, verdict)
+        return Keep(takara, decision.deployment, verdict)
     return decision
 
 
@@ -230,7 +233,7 @@ def _apply(
 ) -> Apply:
     if contest.left:  # this apply is for other drift: it keeps the live replicas
         manifest = with_size(manifest, deployment.replicas)
-    wanted, live, entries = comparable(manifest), comparable(deployment.as_manifest()), deployment.managed_fields
+    wanted, live, entries = comparable(manifest), deployment.as_manifest(), deployment.managed_fields
     found = changes(wanted, live, entries)
     before = entries or (before_first_apply(live),)
     after = handed_over or take_over(before, policy.legacy_managers) or before
@@ -238,7 +241,8 @@ def _apply(
     identity = {"uid": deployment.uid, "resourceVersion": deployment.metadata.resource_version}
     manifest = manifest | {"metadata": manifest["metadata"] | identity}
     taken_from = legacy_managers_of(entries, policy.legacy_managers) if handed_over else ()
-    return Apply(takara, deployment, manifest, found, handed_over, taken_from, contest)
+    verdict = contested_verdict(takara, contest)
+    return Apply(takara, deployment, manifest, found, handed_over, taken_from, contest, verdict)
 
 
 # ------------------------------------------------------------------ writes that not every pass repeats

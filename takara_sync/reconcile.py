@@ -32,12 +32,12 @@ from datetime import datetime
 import msgspec
 from msgspec import structs, to_builtins
 
-from takara_sync.attempt import Attempt, result_of
+from takara_sync.attempt import Attempt
 from takara_sync.change_limit import ChangeLimit
 from takara_sync.cluster import Cluster
 from takara_sync.deadline import Deadline
 from takara_sync.desired import comparable
-from takara_sync.diff import Change, made_changes, same_value
+from takara_sync.diff import Change, changed_on_admission, made_changes
 from takara_sync.errors import (
     Conflict,
     InternalError,
@@ -84,13 +84,18 @@ class Reconciler:
 
     def act(self, attempt: Attempt) -> Step:
         """One try of the decision."""
-        return _guarded(self._act, attempt, self._retry_or_fail)
+        return _guarded(self._act, attempt, self._failed)
 
     def _act(self, attempt: Attempt) -> Step:
         attempt.tries += 1
         if attempt.stale:
             self._decide_again(attempt)
-        return self._write(attempt)
+        decision, step = attempt.decision, DONE
+        if isinstance(decision, Create | Apply):
+            attempt.limited = not self.limit.allows(decision)
+            step = DONE if attempt.limited else self._write(attempt, decision)
+        attempt.error = None
+        return step
 
     def _decide_again(self, attempt: Attempt) -> None:
         """Re-read the Deployment, then the Takara (so that its spec is newer), and decide again.
@@ -101,42 +106,31 @@ class Reconciler:
         takara = self.cluster.takara(attempt.key, self.writes)
         if takara is None or takara.uid != attempt.takara.uid:
             raise NotFound(f"Takara {attempt.key} is gone")
-        if attempt.unanswered is not None:
-            self._count_if_executed(attempt, attempt.unanswered, deployment)
-            attempt.unanswered = None
+        self._count_if_executed(attempt, deployment)
         attempt.decision = decide(takara, deployment, self.policy, self.now())
-        attempt.deployment = None if isinstance(attempt.decision, Create) else attempt.decision.deployment
+        attempt.deployment = attempt.decision.deployment
         attempt.stale = False
 
-    def _count_if_executed(self, attempt: Attempt, write: Create | Apply, live: Deployment | None) -> None:
+    def _count_if_executed(self, attempt: Attempt, live: Deployment | None) -> None:
         """Count a write without a response if the re-read shows it. Perhaps another copy did it; we cannot know."""
+        write, attempt.unanswered = attempt.unanswered, None
         if live is None or not controlled_by(live, attempt.takara):
             return
         if isinstance(write, Create):
             if own_fields(live.managed_fields) and live.uid != attempt.takara.applied.uid:  # else it existed before
                 self._changed(attempt, Result.CREATED)
-        elif live.uid == write.deployment.uid:
-            found, wanted = comparable(live.as_manifest()), {change.field: change.new for change in write.changes}
-            made = made_changes(write.changes, found)  # another value is not the result of this write
-            made = tuple(change for change in made if same_value(wanted[change.field], change.new, change.field))
+        elif isinstance(write, Apply) and live.uid == write.deployment.uid:
+            made = made_changes(write.changes, live.as_manifest(), exact=True)
             taken = write.managed_fields is not None and not self._has_legacy_fields(live)
             if made or taken:
                 self._changed(attempt, Result.TAKEN_OVER if taken else Result.UPDATED, made)
 
-    def _write(self, attempt: Attempt) -> Step:
-        decision = attempt.decision
-        if not isinstance(decision, Create | Apply):
-            attempt.error, attempt.result = None, attempt.changed or result_of(decision)
-            return DONE
-        if not self.limit.allows(decision):
-            attempt.error, attempt.result, attempt.limited = None, attempt.changed or Result.NOT_REACHED, True
-            return DONE
+    def _write(self, attempt: Attempt, decision: Create | Apply) -> Step:
         if isinstance(decision, Create):
             live = self.cluster.create(decision.manifest, self.writes)
         else:
             live = self._apply(attempt, decision)
         self._record(attempt, decision, live)
-        attempt.error, attempt.result = None, attempt.changed or Result.UNCHANGED
         if self._has_legacy_fields(live) and attempt.tries < TRIES:  # fields of nobody are now `before-first-apply`
             attempt.stale = True
             return Step(retry_after=0.0)
@@ -158,15 +152,18 @@ class Reconciler:
 
     def _record(self, attempt: Attempt, decision: Create | Apply, live: Deployment) -> None:
         """Count the changes of an apply, and build the record for the status."""
-        attempt.unanswered = None
-        attempt.deployment = live
-        result = _result_of(decision, live)
-        if result != Result.UNCHANGED:
-            changes = decision.changes if isinstance(decision, Apply) else ()
-            self._changed(attempt, result, made_changes(changes, comparable(live.as_manifest())) if changes else ())
+        attempt.unanswered, attempt.deployment = None, live
+        if isinstance(decision, Create):
+            self._changed(attempt, Result.CREATED)
+        returned = live.as_manifest()
+        if isinstance(decision, Apply):
+            taken = decision.managed_fields is not None
+            if taken or live.metadata.resource_version != decision.deployment.metadata.resource_version:
+                made = made_changes(decision.changes, returned)
+                self._changed(attempt, Result.TAKEN_OVER if taken else Result.UPDATED, made)
         taken_by = decision.contest.record if isinstance(decision, Apply) else None
-        dry_run = self.cluster.dry_run
-        attempt.applied = record_of(attempt.takara, decision.manifest, live, taken_by, self.now(), dry_run=dry_run)
+        differs = "" if self.cluster.dry_run else changed_on_admission(comparable(decision.manifest), returned)
+        attempt.applied = record_of(attempt.takara, decision.manifest, live, differs, taken_by, self.now())
 
     def _changed(self, attempt: Attempt, result: Result, changes: tuple[Change, ...] = ()) -> None:
         """Log and count a change; no other function does. The first result of a pass stays."""
@@ -181,32 +178,27 @@ class Reconciler:
 
     # -------------------------------------------------------------- the errors of a write
 
-    def _retry_or_fail(self, attempt: Attempt, error: ObjectError) -> Step:
-        """Do what the first table says. Until another try succeeds, the Takara counts as failed."""
-        if isinstance(error, InternalError) and attempt.has_own_template:
-            attempt.internal_errors += 1
-            error = TemplateRejected(error.message) if attempt.internal_errors > 1 else error
+    def _failed(self, attempt: Attempt, error: ObjectError) -> Step:
+        """Do what the first table says."""
+        again = isinstance(error, InternalError) and isinstance(attempt.error, InternalError)
+        if again and attempt.takara.spec.get("template") is not None:
+            error = TemplateRejected(error.message)
         attempt.error = error
-        skipped = attempt.changed or Result.SKIPPED
-        attempt.result = skipped if isinstance(error, NotFound) else Result.FAILED
-        sent = None if attempt.stale else attempt.decision  # if it is still stale, a read has failed
-        if isinstance(error, Retryable) and error.executed and isinstance(sent, Create | Apply):
-            attempt.unanswered = sent
+        if isinstance(error, Retryable) and error.executed and not attempt.stale:  # if it is stale, a read has failed
+            attempt.unanswered = attempt.decision
         attempt.stale = attempt.stale or isinstance(error, Conflict) or attempt.unanswered is not None
-        if isinstance(error, Conflict | Retryable):
-            return self._retry(attempt, error, self.writes)
-        return Step(rejected=isinstance(error, Rejected))
+        return self._retry(attempt, error, self.writes)
 
     # -------------------------------------------------------------- statuses
 
     def plan_status(self, attempt: Attempt, nodes: Mapping[Key, list[str]]) -> bool:
         """Build the patch of the status. Returns whether there is something to write."""
-        _guarded(lambda each: self._plan_status(each, nodes.get(each.key, [])), attempt, self._retry_or_fail)
+        attempt.nodes = nodes.get(attempt.key, []) if attempt.deployment else []
+        _guarded(self._plan_status, attempt, self._failed)
         return bool(attempt.patch)
 
-    def _plan_status(self, attempt: Attempt, nodes: list[str]) -> Step:
+    def _plan_status(self, attempt: Attempt) -> Step:
         if not attempt.writes_no_status:
-            attempt.nodes = nodes if attempt.deployment else []
             wanted = self._wanted_status(attempt, attempt.takara)
             attempt.ready = readiness(wanted)
             attempt.patch = patch_for(attempt.takara, wanted)
@@ -219,7 +211,7 @@ class Reconciler:
 
     def write_status(self, attempt: Attempt) -> Step:
         """One try to write the status."""
-        return _guarded(self._write_status, attempt, self._retry_or_fail_status)
+        return _guarded(self._write_status, attempt, self._failed_status)
 
     def _write_status(self, attempt: Attempt) -> Step:
         attempt.tries += 1
@@ -231,8 +223,8 @@ class Reconciler:
                 attempt.status_sent = True
         except NotFound:  # there is no status to write
             attempt.status_sent = False
+        attempt.status_sent = attempt.status_sent and not self.cluster.dry_run  # nothing is stored then
         attempt.patch = []
-        attempt.status_written = attempt.status_sent and not self.cluster.dry_run
         return DONE
 
     def _patch_again(self, attempt: Attempt) -> None:
@@ -246,23 +238,24 @@ class Reconciler:
             wanted = self._wanted_status(attempt, structs.replace(acted, status=fresh.status))
             attempt.patch = patch_for(fresh, wanted)
 
-    def _retry_or_fail_status(self, attempt: Attempt, error: ObjectError) -> Step:
+    def _failed_status(self, attempt: Attempt, error: ObjectError) -> Step:
         """Do what the second table says."""
         attempt.stale = True
         attempt.status_sent = attempt.status_sent or (isinstance(error, Retryable) and error.executed)
-        step = self._retry(attempt, error, self.deadline) if isinstance(error, Conflict | Retryable) else DONE
+        step = self._retry(attempt, error, self.deadline)
         if step.retry_after is None:
-            attempt.error, attempt.result = error, Result.FAILED
-            attempt.status_rejected = isinstance(error, Rejected)
+            attempt.error, attempt.status_rejected = error, isinstance(error, Rejected)
         return step
 
     # -------------------------------------------------------------- another try
 
-    def _retry(self, attempt: Attempt, error: Conflict | Retryable, deadline: Deadline) -> Step:
+    def _retry(self, attempt: Attempt, error: ObjectError, deadline: Deadline) -> Step:
         """Another try after a backoff, unless this was the last one or the next cannot start before the deadline.
 
-        A refused connection does not count as a try.
+        Only after a conflict or a transient failure. A refused connection does not count as a try.
         """
+        if not isinstance(error, Conflict | Retryable):
+            return Step(rejected=isinstance(error, Rejected))
         transient = error if isinstance(error, Retryable) else Retryable("")
         after = max(transient.retry_after, backoff(attempt.tries))
         if transient.refused:
@@ -279,15 +272,6 @@ class Reconciler:
         level = logging.WARNING if isinstance(error, Retryable) and kind not in self.warned else logging.DEBUG
         self.warned.add(kind)
         log.log(level, "%s; takara-sync tries again (try %d of %d)", error.message, attempt.tries + 1, TRIES)
-
-
-def _result_of(decision: Create | Apply, live: Deployment) -> Result:
-    if isinstance(decision, Create):
-        return Result.CREATED
-    if decision.managed_fields is not None:
-        return Result.TAKEN_OVER
-    moved = live.metadata.resource_version != decision.deployment.metadata.resource_version
-    return Result.UPDATED if moved else Result.UNCHANGED
 
 
 def _records(takara: Takara, generation: int) -> bool:
@@ -308,5 +292,5 @@ def _guarded(step: Callable[[Attempt], Step], attempt: Attempt, failed: Callable
         raise
     except Exception as bug:
         log.exception("bug in takara-sync, met on %s", attempt.key)
-        attempt.error, attempt.result = bug, Result.FAILED
+        attempt.error = bug
         return DONE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from takara_sync.backoff import TIMES_MAX
-from takara_sync.desired import Manifest, comparable
-from takara_sync.diff import changed_on_admission
+from takara_sync.desired import Manifest
 from takara_sync.managed_fields import Owned, owned_by_us
 from takara_sync.objects import AdmissionChange, Applied, Deployment, Takara, TakenBy
 from takara_sync.text import digest, rfc3339
@@ -40,16 +39,14 @@ def is_as_recorded(deployment: Deployment, takara: Takara, manifest: Manifest, o
 
 
 def record_of(
-    takara: Takara, manifest: Manifest, live: Deployment, taken_by: TakenBy | None, now: datetime, *, dry_run: bool
+    takara: Takara, manifest: Manifest, live: Deployment, changed: str, taken_by: TakenBy | None, now: datetime
 ) -> Applied:
-    """The record for the status after an apply of `manifest` that returned `live`. `now` is timezone-aware, in UTC."""
-    changed = None if dry_run else _admission_change(takara, manifest, live, now)
-    return Applied(live.uid, config_hash(manifest, owned_by_us(live.managed_fields)), FORMAT, taken_by, changed)
+    """The record for the status after an apply of `manifest` that returned `live`. `now` is timezone-aware, in UTC.
 
-
-def _admission_change(takara: Takara, manifest: Manifest, live: Deployment, now: datetime) -> AdmissionChange | None:
-    """The field that the apply returned with another value, and how often in a row; None if there is none."""
-    field = changed_on_admission(comparable(manifest), comparable(live.as_manifest()))
+    changed: the field that came back with another value, empty if none did; the record counts how often in a row.
+    """
+    owned = owned_by_us(live.managed_fields)
     before = takara.applied.changed_on_admission if takara.is_recorded else None
     times = min(before.times + 1, TIMES_MAX) if before else 1
-    return AdmissionChange(field, rfc3339(now), times) if field else None
+    admission = AdmissionChange(changed, rfc3339(now), times) if changed else None
+    return Applied(live.uid, config_hash(manifest, owned), FORMAT, taken_by, admission)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -56,8 +56,8 @@ _WERE = {Result.FAILED: "failed", Result.NOT_REACHED: "were not reached"}
 class Outcome(Struct, frozen=True):
     """One Takara's line of the report.
 
-    status_written: whether this pass wrote the status. bug: whether the cause is a bug. ready: Ready, Stalled or
-    Progressing, as in the status; empty if the pass did not get so far.
+    status_written: whether this pass wrote the status. ready: Ready, Stalled or Progressing, as in the status; empty if
+    the pass did not get so far.
     """
 
     key: Key
@@ -66,7 +66,6 @@ class Outcome(Struct, frozen=True):
     message: str = ""
     changes: tuple[Change, ...] = ()
     status_written: bool = False
-    bug: bool = False
     ready: str = ""
 
     @property
@@ -77,8 +76,9 @@ class Outcome(Struct, frozen=True):
         return "blocked" if self.result == Result.BLOCKED or self.reason == Reason.CHANGED_ON_ADMISSION else ""
 
     @property
-    def has_failed(self) -> bool:
-        return self.result == Result.FAILED
+    def bug(self) -> bool:
+        """Whether takara-sync or `Policy.desired` raised an exception."""
+        return self.reason == Reason.BUG
 
     @property
     def detail(self) -> str:
@@ -159,11 +159,6 @@ class Report(Struct, frozen=True):
             empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
         )
-
-    def as_json(self, code: Exit | None = None) -> dict[str, Any]:
-        """`document` as plain JSON values."""
-        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.document(code)))
-        return plain
 
 
 # ------------------------------------------------------------------ the form of -o json (docs/report.schema.json)

@@ -167,22 +167,16 @@ def patch_for(takara: Takara, wanted: Mapping[str, Any]) -> list[Json]:
     }
     if not differing:
         return []
-    tests = [
-        _test("/metadata/uid", takara.uid),
-        _test("/metadata/generation", takara.metadata.generation),
-        _test("/metadata/resourceVersion", takara.metadata.resource_version),
-    ]
+    meta = takara.metadata
+    tested = {"uid": meta.uid, "generation": meta.generation, "resourceVersion": meta.resource_version}
+    patch = [_operation("test", f"/metadata/{name}", value) for name, value in tested.items()]
     status = msgspec.json.decode(takara.status)
     if status is None:
-        tests.append(_test("/status", None))
+        patch.append(_operation("test", "/status", None))
     if not isinstance(status, dict):
-        tests.append(_add("/status", {}))
-    return tests + [_add(f"/status/{key}", value) for key, value in differing.items()]
+        patch.append(_operation("add", "/status", {}))
+    return patch + [_operation("add", f"/status/{key}", value) for key, value in differing.items()]
 
 
-def _test(path: str, value: Any) -> Json:
-    return {"op": "test", "path": path, "value": value}
-
-
-def _add(path: str, value: Any) -> Json:
-    return {"op": "add", "path": path, "value": value}
+def _operation(kind: str, path: str, value: Any) -> Json:
+    return {"op": kind, "path": path, "value": value}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
+import bisect
 import random
 import threading
 import time
@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from takara_sync.deadline import Deadline
-from takara_sync.errors import CutShort, PassStopped
+from takara_sync.errors import CutShort
 from takara_sync.objects import Key
 
 BACKOFF_SECONDS = 0.5
@@ -66,16 +66,15 @@ class WorkQueue(Generic[T]):
         self._deadline = deadline
         self._changed = threading.Condition()
         self._ready: dict[str, deque[T]] = {}
-        self._later: list[tuple[float, int, T]] = []
-        self._active: Counter[str] = Counter()
+        self._later: list[tuple[float, T]] = []
+        self._active: list[str] = []
         self._rejected: Counter[str] = Counter()
         self._rejections = rejections
         self._slow: set[str] = set()
-        self._pause, self._refusals, self._number = 0.0, 0, 0
-        self._error: PassStopped | None = None
+        self._pause, self._refusals = 0.0, 0
         self._cut = False
         for item in items:
-            self._ready.setdefault(item.key.namespace, deque()).append(item)
+            self._add(item)
 
     def run(self, step: Callable[[T], Step]) -> bool:
         """Run the step for every item until the queue is empty, or until the deadline; running steps always complete.
@@ -87,23 +86,21 @@ class WorkQueue(Generic[T]):
         """
         if self._ready:
             with ThreadPoolExecutor(self._workers, "takara-sync") as pool:
-                for finished in [pool.submit(self._work, step) for _ in range(self._workers)]:
-                    finished.result()
-        if self._error is not None:
-            raise self._error
+                running = [pool.submit(self._work, step) for _ in range(self._workers)]
+            for error in filter(None, (each.exception() for each in running)):
+                if not isinstance(error, CutShort):
+                    raise error
         return not (self._cut or self._ready or self._later)
 
     def _work(self, step: Callable[[T], Step]) -> None:
-        while (item := self._take()) is not None:
-            try:
+        try:
+            while (item := self._take()) is not None:
                 self._finish(item, step(item))
-            except CutShort:
-                self._end(None)
-            except PassStopped as error:
-                self._end(error)
-            except BaseException:  # the interpreter ends: no other worker may wait for this one
-                self._end(None)
-                raise
+        except BaseException:  # of any kind, because no other worker may wait for this one
+            with self._changed:
+                self._cut = True
+                self._changed.notify_all()
+            raise
 
     # -------------------------------------------------------------- taking turns
 
@@ -122,28 +119,24 @@ class WorkQueue(Generic[T]):
                 moments = [now + _GLANCE_SECONDS, *(later[0] for later in self._later[:1]), self._pause]
                 self._changed.wait(min(moment - now for moment in moments if moment > now))
 
-    def _end(self, error: PassStopped | None) -> None:
-        """Start no further step."""
-        with self._changed:
-            self._cut, self._error = True, self._error or error
-            self._changed.notify_all()
+    def _add(self, item: T) -> None:
+        self._ready.setdefault(item.key.namespace, deque()).append(item)
 
     def _wake(self, now: float) -> None:
         """Move items to the ready queue if their wait is over."""
         while self._later and self._later[0][0] <= now:
-            item = heapq.heappop(self._later)[2]
-            self._ready.setdefault(item.key.namespace, deque()).append(item)
+            self._add(self._later.pop(0)[1])
 
     def _next(self) -> T | None:
         """The first item of the first namespace that may use another worker. That namespace then goes to the end."""
-        found = next((name for name in self._ready if self._active[name] < self._share(name)), None)
+        found = next((name for name in self._ready if self._active.count(name) < self._share(name)), None)
         if found is None:
             return None
         items = self._ready.pop(found)
         item = items.popleft()
         if items:
             self._ready[found] = items
-        self._active[found] += 1
+        self._active.append(found)
         return item
 
     def _share(self, namespace: str) -> int:
@@ -159,9 +152,7 @@ class WorkQueue(Generic[T]):
     def _finish(self, item: T, step: Step) -> None:
         namespace, now = item.key.namespace, time.monotonic()
         with self._changed:
-            self._active[namespace] -= 1
-            if not self._active[namespace]:
-                del self._active[namespace]
+            self._active.remove(namespace)
             if step.timed_out:
                 self._slow.add(namespace)
             else:
@@ -173,8 +164,7 @@ class WorkQueue(Generic[T]):
             else:
                 self._refusals = 0
             if step.retry_after is not None:
-                self._number += 1  # keeps the order of equal moments
-                heapq.heappush(self._later, (now + step.retry_after, self._number, item))
+                bisect.insort(self._later, (now + step.retry_after, item), key=lambda each: each[0])
             self._changed.notify_all()
 
     def _count_rejection(self, namespace: str) -> None:

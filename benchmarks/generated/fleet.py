@@ -175,7 +175,7 @@ class Fleet:
         takara = msgspec.json.decode(text, type=Takara)
         live = msgspec.json.decode(deployment, type=Deployment)
         manifest = with_identity(deployment_for(takara), takara, live)
-        record = msgspec.to_builtins(record_of(takara, manifest, live, None, _NOW, dry_run=False))
+        record = msgspec.to_builtins(record_of(takara, manifest, live, "", None, _NOW))
         encoded = msgspec.json.encode(record, order="sorted").decode()
         return _RECORD.sub(lambda _: f'"deployment":{encoded}', text)
 

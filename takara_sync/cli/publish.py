@@ -63,7 +63,9 @@ def write_termination_message(report: Report) -> None:
 
 def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> str:
     """Log the counts of a pass, and the Takaras that failed or need a person. Returns the text."""
-    needs = [f"{each.key} ({each.reason})" for each in report.outcomes if each.needs_a_person or each.has_failed]
+    needs = [
+        f"{each.key} ({each.reason})" for each in report.outcomes if each.needs_a_person or each.result == Result.FAILED
+    ]
     empty = report.empty_of(namespaces)
     parts = (
         summary(report),

@@ -15,7 +15,7 @@ import logging
 import tenacity
 
 from takara_sync.deadline import Deadline
-from takara_sync.errors import CutShort, Retryable
+from takara_sync.errors import Retryable
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import APPLY, JSON_PATCH, Request, Response, raise_for_status
 from takara_sync.kube.transport import HttpTransport, Transport
@@ -75,9 +75,8 @@ class Api:
             user_agent=user_agent,
             deadline=deadline,
         )
-        chosen = connection.chosen.context
-        transport = HttpTransport(connection)
-        return cls(transport, request_timeout=request_timeout, source=connection.source, context=chosen)
+        source, chosen = connection.source, connection.chosen.context
+        return cls(HttpTransport(connection), request_timeout=request_timeout, source=source, context=chosen)
 
     def send(self, request: Request, deadline: Deadline, *, tries: int = TRIES) -> bytes | bytearray:
         """The body of a 2xx response. Transient failures are retried, but not after the deadline.
@@ -92,7 +91,6 @@ class Api:
         """
         if tries == 1:
             return self._try(request, deadline)
-        met: list[Retryable] = []
         away = tenacity.stop_after_delay(AWAY_SECONDS if self._reached else 0.0)
         tried = tenacity.stop_after_attempt(tries) & (away | _Answered())
         retrying = tenacity.Retrying(
@@ -100,16 +98,13 @@ class Api:
             wait=_wait,
             stop=tried | tenacity.stop_before_delay(deadline.left()),
             sleep=deadline.wait,
-            before_sleep=lambda state: met.append(_log_retry(state)),
+            before_sleep=_log_retry,
             reraise=True,
         )
         try:
             return retrying(self._try, request, deadline)
-        except CutShort as cut:  # between two tries: its cause says why there was more than one
-            raise cut from next(reversed(met), None)
         except Retryable as error:
-            if deadline.left() <= 0:
-                raise _cut_short(deadline) from error
+            deadline.check(error)
             raise
 
     def close(self) -> None:
@@ -123,14 +118,6 @@ class Api:
         response = self._transport.send(request, min(limit, deadline.left_for_requests()))
         self._reached = True
         return raise_for_status(request, response)
-
-
-def _cut_short(deadline: Deadline) -> CutShort:
-    try:
-        deadline.check()
-    except CutShort as cut:
-        return cut
-    return CutShort("The pass was cut short")
 
 
 def _error(state: tenacity.RetryCallState) -> Retryable:
@@ -149,6 +136,5 @@ def _wait(state: tenacity.RetryCallState) -> float:
     return max(_error(state).retry_after, BACKOFF(state))
 
 
-def _log_retry(state: tenacity.RetryCallState) -> Retryable:
+def _log_retry(state: tenacity.RetryCallState) -> None:
     log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
-    return _error(state)

@@ -14,9 +14,10 @@ from takara_sync.deadline import Deadline
 from takara_sync.desired import Manifest
 from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Rejected, Retryable, Unreadable
 from takara_sync.kube import decode
-from takara_sync.kube.api import TRIES, Api
+from takara_sync.kube.api import Api
 from takara_sync.kube.response import APPLY, JSON_PATCH, Expired, Request
 from takara_sync.objects import (
+    API_VERSION,
     FIELD_MANAGER,
     GROUP,
     PLURAL,
@@ -39,13 +40,11 @@ PAGE = 500
 _PAGE_BYTES = 16 * 2**20
 """The size that a page should not exceed; the size of the last page decides on the limit of the next one."""
 _RESTARTS = 3
-_DEPLOYMENTS = "/apis/apps/v1"
-_TAKARAS = f"/apis/{GROUP}/v1alpha1"
 _OURS = (("labelSelector", "app=takara"),)
 _RUNNING = ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
-_PATCH_QUERY = (("fieldManager", FIELD_MANAGER),)
-_APPLY_QUERY = (*_PATCH_QUERY, ("force", "true"))
+_MANAGER = ("fieldManager", FIELD_MANAGER)
+_FORCE = ("force", "true")
 
 # A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
 # Without it a slow pass could write its old size to a Deployment that another pass created in the meantime.
@@ -56,21 +55,27 @@ def _as_it_is(item: Any) -> Any:
     return item
 
 
-class _List(NamedTuple, Generic[W, T]):
-    """A list to read. kind: the struct of an item. kinds: the expected kinds of the list. keep: what is kept of it."""
+class _Resource(NamedTuple, Generic[W, T]):
+    """A resource of the API. kind: the struct of an object. lists: the kinds of a list. keep: what is kept of each."""
 
-    base: str
-    resource: str
+    root: str
+    plural: str
     kind: type[W]
-    kinds: tuple[str, ...]
-    query: Query = ()
+    lists: tuple[str, ...]
     accept: str = "application/json"
     keep: Callable[[W], T] = _as_it_is
 
-    def request(self, namespace: str | None) -> Request:
-        """The request for this namespace, or for all."""
-        place = "" if namespace is None else f"/namespaces/{quote(namespace)}"
-        return Request("GET", f"{self.base}{place}/{self.resource}", query=self.query, accept=self.accept)
+    def path(self, namespace: str | None, name: str = "") -> str:
+        """The path of one object, or of the list of a namespace, or of all namespaces."""
+        place = "" if namespace is None else f"/namespaces/{quote(namespace, safe='')}"
+        return f"{self.root}{place}/{self.plural}{'/' if name else ''}{quote(name, safe='')}"
+
+
+_DEPLOYMENTS = _Resource[Deployment, Deployment]("/apis/apps/v1", "deployments", Deployment, ("DeploymentList",))
+_TAKARAS = _Resource[Takara, Takara](f"/apis/{API_VERSION}", PLURAL, Takara, ("TakaraList",))
+_PODS = _Resource[PodItem, Pod](
+    "/api/v1", "pods", PodItem, ("PartialObjectMetadataList", "PodList"), _METADATA_ONLY, PodItem.pod
+)
 
 
 class KubeCluster:
@@ -108,58 +113,56 @@ class KubeCluster:
 
     def deployments(self, deadline: Deadline) -> Listing[Deployment]:
         """Every Deployment with the label app=takara. Raises PassStopped."""
-        return self._lists(_List(_DEPLOYMENTS, "deployments", Deployment, ("DeploymentList",), _OURS), deadline)
+        return self._lists(_DEPLOYMENTS, _OURS, deadline)
 
     def takaras(self, deadline: Deadline) -> Listing[Takara]:
         """Every Takara of the namespaces and the selector. Raises PassStopped."""
         query = (("labelSelector", self._selector),) if self._selector else ()
-        return self._lists(_List(_TAKARAS, PLURAL, Takara, ("TakaraList",), query), deadline)
+        return self._lists(_TAKARAS, query, deadline)
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
-        kinds = ("PartialObjectMetadataList", "PodList")
-        found = _List("/api/v1", "pods", PodItem, kinds, (*_OURS, _RUNNING), _METADATA_ONLY, PodItem.pod)
-        return self._lists(found, deadline)
+        return self._lists(_PODS, (*_OURS, _RUNNING), deadline)
 
-    def _lists(self, wanted: _List[W, T], deadline: Deadline) -> Listing[T]:
+    def _lists(self, resource: _Resource[W, T], query: Query, deadline: Deadline) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
         for namespace in self._namespaces or (None,):
+            request = Request("GET", resource.path(namespace), query=query, accept=resource.accept)
             try:
-                found = self._whole_list(wanted, namespace, deadline)
+                found = self._whole_list(resource, request, deadline)
             except ObjectError as error:
-                raise _unreadable(wanted.resource, namespace, error) from error
+                raise _unreadable(resource.plural, namespace, error) from error
             except CutShort as cut:
                 # The server did not respond before the deadline, unless somebody stopped the pass.
                 if isinstance(cut.__cause__, Retryable) and not deadline.stopped:
-                    raise _unreadable(wanted.resource, namespace, cut.__cause__) from cut
+                    raise _unreadable(resource.plural, namespace, cut.__cause__) from cut
                 raise
             items += found.items
             unread |= found.unread
         for key, why in unread.items():
-            log.warning("%s %s is left out: %s", wanted.kinds[-1].removesuffix("List"), key, why)
+            log.warning("%s %s is left out: %s", resource.lists[-1].removesuffix("List"), key, why)
         return Listing(tuple(items), unread)
 
-    def _whole_list(self, wanted: _List[W, T], namespace: str | None, deadline: Deadline) -> Listing[T]:
+    def _whole_list(self, resource: _Resource[W, T], request: Request, deadline: Deadline) -> Listing[T]:
         """All pages. After an expired continue token the list starts again, so that all pages show the same state."""
-        request = wanted.request(namespace)
         for _ in range(_RESTARTS):
             try:
-                return self._pages(wanted, request, deadline)
+                return self._pages(resource, request, deadline)
             except Expired as expired:
                 log.debug("%s starts again: %s", request, expired)
                 last = expired
         raise last
 
-    def _pages(self, wanted: _List[W, T], request: Request, deadline: Deadline) -> Listing[T]:
+    def _pages(self, resource: _Resource[W, T], request: Request, deadline: Deadline) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
         token, seen, limit = "", set[str](), PAGE
         while True:
             paging = (("limit", str(limit)),) + ((("continue", token),) if token else ())
             body = self._api.send(structs.replace(request, query=request.query + paging), deadline)
-            found, token = decode.page(body, wanted.kind, wanted.kinds, len(items) + len(unread))
-            items += map(wanted.keep, found.items)
+            found, token = decode.page(body, resource.kind, resource.lists, len(items) + len(unread))
+            items += map(resource.keep, found.items)
             unread |= found.unread
             if not token:
                 return Listing(tuple(items), unread)
@@ -173,15 +176,15 @@ class KubeCluster:
 
     def deployment(self, key: Key, deadline: Deadline) -> Deployment | None:
         """One Deployment by name; None if it does not exist. Raises ObjectError, PassStopped."""
-        return self._get(_object(_DEPLOYMENTS, "deployments", key), Deployment, key, deadline)
+        return self._get(_DEPLOYMENTS, key, deadline)
 
     def takara(self, key: Key, deadline: Deadline) -> Takara | None:
         """One Takara by name; None if it does not exist. Raises ObjectError, PassStopped."""
-        return self._get(_object(_TAKARAS, PLURAL, key), Takara, key, deadline)
+        return self._get(_TAKARAS, key, deadline)
 
-    def _get(self, path: str, kind: type[T], key: Key, deadline: Deadline) -> T | None:
+    def _get(self, resource: _Resource[W, Any], key: Key, deadline: Deadline) -> W | None:
         try:
-            return decode.single(self._send(Request("GET", path), deadline, TRIES), kind, key)
+            return decode.single(self._api.send(Request("GET", resource.path(*key)), deadline), resource.kind, key)
         except NotFound:
             return None
 
@@ -195,8 +198,7 @@ class KubeCluster:
         """
         metadata = manifest["metadata"]
         create_only = manifest | {"metadata": metadata | {"resourceVersion": _CREATE_ONLY}}
-        key = Key(metadata["namespace"], metadata["name"])
-        return self._patch_deployment(key, create_only, APPLY, _APPLY_QUERY, deadline)
+        return self._patch(_DEPLOYMENTS, Key(metadata["namespace"], metadata["name"]), create_only, deadline)
 
     def apply(self, deployment: Deployment, manifest: Manifest, deadline: Deadline) -> Deployment:
         """Apply with force, only to the version of the Deployment that was read.
@@ -204,8 +206,7 @@ class KubeCluster:
         Raises:
             Conflict: it changed, or does not exist any more. Other ObjectErrors, PassStopped.
         """
-        _must_have_version(deployment)
-        return self._patch_existing(deployment.key, manifest, APPLY, _APPLY_QUERY, deadline)
+        return self._patch_existing(deployment, manifest, deadline)
 
     def take_over(
         self, deployment: Deployment, managed_fields: Sequence[ManagedFieldsEntry], deadline: Deadline
@@ -215,14 +216,13 @@ class KubeCluster:
         Raises:
             Conflict: it changed, or does not exist any more. Other ObjectErrors, PassStopped.
         """
-        _must_have_version(deployment)
         entries = [msgspec.json.decode(msgspec.json.encode(entry)) for entry in managed_fields]  # fieldsV1 is raw JSON
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": deployment.metadata.resource_version},
         ]
-        return self._patch_existing(deployment.key, patch, JSON_PATCH, _PATCH_QUERY, deadline)
+        return self._patch_existing(deployment, patch, deadline)
 
     def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
         """Send a JSON patch to the status.
@@ -230,32 +230,26 @@ class KubeCluster:
         Raises:
             Conflict: the Takara changed since the read. NotFound: it does not exist. Other ObjectErrors, PassStopped.
         """
-        path = _object(_TAKARAS, PLURAL, takara.key) + "/status"
-        request = Request("PATCH", path, _PATCH_QUERY, list(patch), JSON_PATCH)
-        decode.single(self._send_write(request, deadline), Takara, takara.key)  # the response of a proxy is no success
+        self._patch(_TAKARAS, takara.key, list(patch), deadline, "/status")
 
-    def _patch_existing(
-        self, key: Key, body: object, content_type: str, query: Query, deadline: Deadline
-    ) -> Deployment:
+    def _patch_existing(self, deployment: Deployment, body: object, deadline: Deadline) -> Deployment:
+        """Raises ObjectError without a resourceVersion: the write would not be bound to the version that was read."""
+        if not deployment.metadata.resource_version:
+            raise ObjectError(f"Deployment {deployment.key} came without a resourceVersion", "Is this an API server?")
         try:
-            return self._patch_deployment(key, body, content_type, query, deadline)
+            return self._patch(_DEPLOYMENTS, deployment.key, body, deadline)
         except NotFound as error:  # deleted since it was read
             raise Conflict(error.message) from error
 
-    def _patch_deployment(
-        self, key: Key, body: object, content_type: str, query: Query, deadline: Deadline
-    ) -> Deployment:
-        request = Request("PATCH", _object(_DEPLOYMENTS, "deployments", key), query, body, content_type)
-        return decode.single(self._send_write(request, deadline), Deployment, key)
-
-    def _send_write(self, request: Request, deadline: Deadline) -> bytes | bytearray:
-        return self._send(structs.replace(request, query=request.query + self._write_query), deadline, 1)
-
-    def _send(self, request: Request, deadline: Deadline, tries: int) -> bytes | bytearray:
-        try:
-            return self._api.send(request, deadline, tries=tries)
-        except Expired as error:  # 410 for one object: the server does not know this resourceVersion any more
-            raise Conflict(error.message) from error
+    def _patch(
+        self, resource: _Resource[W, Any], key: Key, body: object, deadline: Deadline, subresource: str = ""
+    ) -> W:
+        """An apply if `body` is a manifest, a JSON patch if it is a list. Returns the object in the response."""
+        applies = isinstance(body, dict)
+        query = (_MANAGER, *((_FORCE,) if applies else ()), *self._write_query)
+        kind = APPLY if applies else JSON_PATCH
+        request = Request("PATCH", resource.path(*key) + subresource, query, body, kind)
+        return decode.single(self._api.send(request, deadline, tries=1), resource.kind, key)  # a proxy may respond
 
 
 def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unreadable:
@@ -268,13 +262,3 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
         hint = "Install the CRD: takara-sync manifests | kubectl apply --server-side -f -"
     return Unreadable(message, hint)
-
-
-def _must_have_version(deployment: Deployment) -> None:
-    """Raise ObjectError without a resourceVersion: the write would not be bound to the version that was read."""
-    if not deployment.metadata.resource_version:
-        raise ObjectError(f"Deployment {deployment.key} came without a resourceVersion", "Is this an API server?")
-
-
-def _object(base: str, resource: str, key: Key) -> str:
-    return f"{base}/namespaces/{quote(key.namespace, safe='')}/{resource}/{quote(key.name, safe='')}"

@@ -35,6 +35,7 @@ class Connection:
     """One API server and one user. The credentials are renewed before they expire. Threads may share it.
 
     chosen: the context, with its namespace, cluster and user. source: the same as text for messages.
+    current: the client after the last renewal.
     """
 
     def __init__(
@@ -81,23 +82,18 @@ class Connection:
             _patiently(renewal, deadline or Deadline())
         except ConfigurationError as error:
             raise Unauthorized(error.message, error.hint) from error
-        return self._client
-
-    @property
-    def current(self) -> Client:
-        """The client after the last renewal."""
-        return self._client
+        return self.current
 
     def close(self) -> None:
         """Close idle connections."""
-        self._client.close()
+        self.current.close()
 
     def _begin(self, kubeconfig: str | None, context: str | None, before: str) -> None:
         sources = paths(kubeconfig)
         self.chosen = choose(sources, context, before) or _in_pod(sources)
         self.source = f"{_source(self.chosen)}, at {_url(self.chosen)}"
         found = self._current()
-        self._client = self._new_client(found)
+        self.current = self._new_client(found)
         self._take(found)
 
     def _current(self) -> Credentials:
@@ -112,7 +108,7 @@ class Connection:
         return found or Credentials()
 
     def _renew(self) -> None:
-        client, known, now = self._client, self._credentials, self._clock()
+        client, known, now = self.current, self._credentials, self._clock()
         try:
             found = self._current()
         except ConfigurationError as error:
@@ -121,12 +117,12 @@ class Connection:
             log.warning("the credentials could not be renewed: %s", error)
             found = known._replace(renew_at=min(now + _RETRY_SECONDS, known.expires_at))
         if found.certificate != known.certificate:
-            self._client = self._new_client(found)
+            self.current = self._new_client(found)
             client.close()  # closes idle connections only; running requests continue
         self._take(found)
 
     def _take(self, found: Credentials) -> None:
-        self._client.authorization = found.authorization
+        self.current.authorization = found.authorization
         self._credentials = found
 
     def _new_client(self, credentials: Credentials) -> Client:

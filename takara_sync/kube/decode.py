@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct, structs
 
 from takara_sync.errors import ObjectError, Unreadable
 from takara_sync.objects import NAME, Deployment, Key, Listing, PodItem, Takara
@@ -23,10 +24,10 @@ class _ListMeta(Struct, frozen=True):
     next: str = msgspec.field(name="continue", default="")
 
 
-class _Page(Struct, Generic[T], frozen=True):
+class _Page(Struct, Generic[T], frozen=True, kw_only=True):
     kind: str = ""
     metadata: _ListMeta = _ListMeta()
-    items: list[T] | UnsetType | None = UNSET  # the server sends null for an empty list
+    items: list[T] | None  # the server sends null for an empty list
 
 
 class _NamesMeta(Struct, frozen=True):
@@ -53,11 +54,9 @@ def page(body: bytes | bytearray, kind: type[T], kinds: tuple[str, ...], first: 
     try:
         decoded = _DECODERS[kind].decode(body)
         found: Listing[T] = Listing(tuple(decoded.items or ()))
-        malformed = decoded.items is UNSET
-    except _UNREADABLE:
-        malformed = True
-    if malformed:  # one malformed item must not affect the others
-        decoded, found = _one_by_one(bytes(body), kind, kinds[0], first)
+    except _UNREADABLE:  # one malformed item must not affect the others
+        decoded = _undecoded(bytes(body), kinds[0])
+        found = _listing(decoded.items or (), kind, first)
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {_shown(decoded.kind)} instead of a {kinds[0]}", _HINT)
     return found, decoded.metadata.next
@@ -70,52 +69,45 @@ _DECODERS: dict[type, msgspec.json.Decoder[_Page[Any]]] = {
 }
 
 
-def _one_by_one(body: bytes, kind: type[T], expected: str, first: int) -> tuple[_Page[Any], Listing[T]]:
+def _undecoded(body: bytes, expected: str) -> _Page[Raw]:
+    """The page with its items as JSON, even if an item is nested too deeply to be decoded."""
     try:
-        decoded, items = _decoded_page(body)
+        try:
+            return msgspec.json.decode(body, type=_Page[Raw])
+        except RecursionError:
+            page = msgspec.json.decode(_shallow(body), type=_Page[Raw])
+            return structs.replace(page, items=[Raw(body[start:end]) for start, end in _nested(body)])
     except _UNREADABLE as error:
         raise Unreadable(f"The response of the server is not a {expected}: {error}", _HINT) from error
-    return decoded, _listing(items, kind, first)
-
-
-def _decoded_page(body: bytes) -> tuple[_Page[Raw], list[Raw]]:
-    try:
-        decoded = msgspec.json.decode(body, type=_Page[Raw])
-    except RecursionError:  # an item that is nested too deeply must not affect the others
-        head, items = _cut_out_items(body)
-        return msgspec.json.decode(head, type=_Page[Raw]), items
-    if decoded.items is UNSET:
-        raise msgspec.ValidationError("it has no items")
-    return decoded, decoded.items or []
 
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_DEPTH = 2  # an item is in the list and in `items`; what is in its metadata is nested as deeply in the item
 
 
-def _cut_out_items(body: bytes) -> tuple[bytes, list[Raw]]:
-    """The list without its items, and the items. It counts brackets, so any depth is possible."""
-    items: list[Raw] = []
-    depth, start, opened, key = 0, 0, -1, b""
+def _nested(body: bytes) -> Iterator[tuple[int, int]]:
+    """Start and end of each object or list that is in `_DEPTH` others. It counts brackets, so any depth is possible."""
+    depth, start = 0, 0
     for token in _TOKEN.finditer(body):
-        text = token[0]
-        if text in (b"{", b"["):
+        if token[0] in (b"{", b"["):
+            start = token.start() if depth == _DEPTH else start
             depth += 1
-            if depth == 2 and text == b"[" and key == b'"items"':  # noqa: PLR2004 - in the list object
-                opened = token.end()
-            elif depth == 3 and opened >= 0:  # noqa: PLR2004 - an item
-                start = token.start()
-        elif text in (b"}", b"]"):
+        elif token[0] in (b"}", b"]"):
             depth -= 1
-            if depth == 2 and opened >= 0:  # noqa: PLR2004
-                items.append(Raw(body[start : token.end()]))
-            elif depth == 1 and opened >= 0:
-                return body[:opened] + body[token.start() :], items
-        elif depth == 1:
-            key = text
-    raise msgspec.DecodeError("the list is not closed")
+            if depth == _DEPTH:
+                yield start, token.end()
 
 
-def _listing(items: list[Raw], kind: type[T], first: int) -> Listing[T]:
+def _shallow(body: bytes) -> bytes:
+    """The JSON with null for each object or list that is in `_DEPTH` others."""
+    kept, last = list[bytes](), 0
+    for start, end in _nested(body):
+        kept += (body[last:start], b"null")
+        last = end
+    return b"".join((*kept, body[last:]))
+
+
+def _listing(items: Sequence[Raw], kind: type[T], first: int) -> Listing[T]:
     good: list[T] = []
     unread: dict[Key, str] = {}
     decoder = msgspec.json.Decoder(kind)
@@ -143,21 +135,6 @@ def _key_of(raw: Raw, number: int) -> Key:
 
 
 _NAME_SHOWN = 80
-
-
-def _shallow(raw: bytes, depth_max: int = 2) -> bytes:
-    """The JSON with null for everything that is nested deeper than `depth_max`."""
-    kept: list[bytes] = []
-    depth, end = 0, 0
-    for token in _TOKEN.finditer(raw):
-        if token[0] in (b"{", b"["):
-            depth += 1
-            if depth == depth_max + 1:
-                kept += (raw[end : token.start()], b"null")
-        elif token[0] in (b"}", b"]"):
-            end = token.end() if depth == depth_max + 1 else end
-            depth -= 1
-    return b"".join((*kept, raw[end:]))
 
 
 def single(body: bytes | bytearray, kind: type[T], key: Key) -> T:

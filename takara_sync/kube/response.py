@@ -57,14 +57,13 @@ class Response(Struct, frozen=True):
     secret: str = ""
 
 
-class Expired(ObjectError):
+class Expired(Conflict):
     """410: the continue token of a list has expired; the list starts again."""
 
 
 class _Cause(Struct, frozen=True):
     reason: str = ""
     field: str = ""
-    message: str = ""
 
 
 class _Details(Struct, frozen=True):

@@ -29,7 +29,9 @@ STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 def report(
     *results: Result, error: PassStopped | None = None, bug: bool = False, next_start: Key | None = None
 ) -> Report:
-    outcomes = (Outcome(Key("ns", f"t{n}"), result, Reason.UNREAD, bug=bug) for n, result in enumerate(results))
+    outcomes = (
+        Outcome(Key("ns", f"t{n}"), result, Reason.BUG if bug else Reason.UNREAD) for n, result in enumerate(results)
+    )
     return Report(tuple(outcomes), STARTED, 0.1, error, next_start=next_start)
 
 

@@ -187,11 +187,11 @@ def _of_its_status(
     waits = found in ("invalid", "stranger") or outcome.result in ("failed", "blocked")
     foreign = oracle.stranger(deployment) if deployment and not own else ""
     waits |= found == "paused" and bool(foreign)
-    if foreign != PREDECESSOR and (stalled["status"] == "True") != waits:
-        yield f"Stalled is {stalled['status']}"
+    if foreign != PREDECESSOR and (stalled.get("status") == "True") != waits:
+        yield f"Stalled is {stalled.get('status')}"
     if found in ("stranger", "predecessor") and ready["reason"] != foreign:
         yield f"not touched for {ready['reason']}, not for {foreign}"
-    if unknown := {ready["reason"], stalled["reason"]} - {str(reason) for reason in Reason}:
+    if unknown := {ready["reason"], stalled.get("reason", ready["reason"])} - {str(reason) for reason in Reason}:
         yield f"reasons that no list holds: {unknown}"
 
 

@@ -64,7 +64,7 @@ def test_the_next_pass_begins_with_the_first_that_is_not_finished(
 ) -> None:
     order = in_turn(attempts(), None)
     for attempt in order[:reached]:
-        attempt.result = Result.CREATED
+        attempt.changed = Result.CREATED
     for attempt in order[:unwritten]:
         attempt.patch = [{"op": "add"}]
     for attempt in order:

@@ -49,16 +49,16 @@ def takes_the_first_page_for_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def reports_success_for_a_lost_response(patch: pytest.MonkeyPatch) -> None:
-    sent = KubeCluster._patch_deployment
+    sent = KubeCluster.create
 
-    def send(self: KubeCluster, key: Any, body: Any, *args: Any) -> Any:
+    def create(self: KubeCluster, manifest: Any, deadline: Any) -> Any:
         try:
-            return sent(self, key, body, *args)
+            return sent(self, manifest, deadline)
         except Retryable:
-            spec = msgspec.Raw(msgspec.json.encode(body["spec"]))
-            return Deployment(DeploymentMeta(key.name, key.namespace, body["metadata"].get("uid", "uid"), "9999"), spec)
+            name, spec = manifest["metadata"]["name"], msgspec.Raw(msgspec.json.encode(manifest["spec"]))
+            return Deployment(DeploymentMeta(name, manifest["metadata"]["namespace"], "uid", "9999"), spec)
 
-    patch.setattr(KubeCluster, "_patch_deployment", send)
+    patch.setattr(KubeCluster, "create", create)
 
 
 def believes_a_404_of_a_proxy(patch: pytest.MonkeyPatch) -> None:
