@@ -34,7 +34,7 @@ def _deletes_what_has_no_record(self: Reconciler, attempt: Any) -> Any:
 
 def _in_two_halves(self: KubeCluster, deployment: Any, managed_fields: Any, deadline: Any) -> Any:
     """First the other's entry gets a name that no later pass looks for; then it becomes ours."""
-    entries = deployment.metadata.managed_fields
+    entries = deployment.managed_fields
     aside = tuple(structs.replace(one, manager=f"before-{FIELD_MANAGER}", subresource="") for one in entries[:1])
     return _take_over(self, _take_over(self, deployment, aside, deadline), managed_fields, deadline)
 

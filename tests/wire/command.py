@@ -25,7 +25,7 @@ USAGE = 2
 MODULE = (sys.executable, "-m", "takara_sync")
 
 
-def kubeconfig(folder: Path, server: FaultServer | str, user: dict[str, Any] | None = None, **cluster: str) -> Path:
+def kubeconfig(folder: Path, server: FaultServer | str, user: dict[str, Any] | None = None, **cluster: Any) -> Path:
     """A file whose only context leads to `server`, with TOKEN unless `user` says otherwise."""
     url = server if isinstance(server, str) else server.url
     trusted = {} if isinstance(server, str) or server.tls is None else {"certificate-authority": server.tls.authority}

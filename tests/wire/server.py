@@ -199,9 +199,9 @@ class _Http(ThreadingHTTPServer):
     faults: FaultServer
 
     def handle_error(self, *_: object) -> None:
-        """A connection that a client breaks off is what is being tested; anything else is a bug of this server."""
+        """A broken connection is what is being tested, and TLS without a handshake; anything else is a bug here."""
         error = sys.exception()
-        if error and not isinstance(error, OSError):
+        if error and not isinstance(error, OSError | UnicodeDecodeError):
             self.faults.bugs.append(error)
 
 

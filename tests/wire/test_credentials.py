@@ -59,6 +59,21 @@ def test_a_token_file_is_read_again_each_minute_and_may_be_gone(tmp_path: Path) 
     assert header(connection) == f"Bearer {NEW}"
 
 
+@pytest.mark.parametrize(
+    ("server", "more", "encoding"),
+    [
+        ("https://h", {}, "gzip"),
+        ("https://h", {"disable-compression": True}, "identity"),
+        ("https://127.0.0.1:1", {}, "identity"),
+    ],
+)
+def test_responses_are_compressed_only_over_a_network(
+    tmp_path: Path, server: str, more: dict[str, Any], encoding: str
+) -> None:
+    client = Connection(str(kubeconfig(tmp_path, server, **more))).client()
+    assert client.headers_for("application/json", "")["Accept-Encoding"] == encoding
+
+
 def test_a_pod_without_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_pod(tmp_path, monkeypatch, "10.0.0.1:443", ca=__file__).unlink()
     monkeypatch.setenv("HOME", str(tmp_path))
