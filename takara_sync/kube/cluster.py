@@ -12,10 +12,10 @@ from msgspec import structs
 
 from takara_sync.deadline import Deadline
 from takara_sync.desired import Manifest
-from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Rejected, Retryable, Unreadable
+from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Retryable, Unreadable
 from takara_sync.kube import decode
 from takara_sync.kube.api import Api
-from takara_sync.kube.response import APPLY, JSON_PATCH, Expired, Request
+from takara_sync.kube.response import APPLY, FORBIDDEN_HINT, JSON_PATCH, Expired, Request
 from takara_sync.objects import (
     API_VERSION,
     FIELD_MANAGER,
@@ -256,7 +256,7 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
     """The error that ends the pass after a failed list."""
     where = "all namespaces" if namespace is None else f"namespace {namespace}"
     message, hint = f"Cannot list {resource} in {where}: {error.message}", error.hint
-    if isinstance(error, Rejected) and namespace is None:
+    if hint == FORBIDDEN_HINT and namespace is None:
         hint = f"Grant the right to list {resource} everywhere, or name the namespaces that you may read: -n NAMESPACE."
     if isinstance(error, NotFound | ApiNotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"

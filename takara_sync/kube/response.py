@@ -28,6 +28,7 @@ from takara_sync.text import one_line
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
+FORBIDDEN_HINT = "Grant the missing right, or change the policy or quota that denies the request."
 
 
 class Request(Struct, frozen=True):
@@ -145,7 +146,7 @@ def _message(request: Request, response: Response, status: _Status) -> str:
 def _forbidden(message: str, status: _Status) -> ObjectError:
     if any(cause.reason == "NamespaceTerminating" for cause in status.causes):
         return NotFound(message)
-    return Rejected(message, "Grant the missing right, or change the policy or quota that denies the request.")
+    return Rejected(message, FORBIDDEN_HINT)
 
 
 def _unprocessable(request: Request, message: str, status: _Status) -> ObjectError:

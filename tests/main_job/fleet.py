@@ -44,6 +44,10 @@ class Moment:
             pod["name"] for pod in self._pods if pod["labels"]["takara_cr"] == name and pod["name"] != "stray"
         )
 
+    def types(self, name: str) -> list[str]:
+        """The types of its conditions."""
+        return [each["type"] for each in self.statuses[name]["conditions"]]
+
     def condition(self, name: str, kind: str) -> tuple[str, str]:
         """Its status and its reason."""
         found = next(each for each in self.statuses[name]["conditions"] if each["type"] == kind)

@@ -7,6 +7,7 @@ passes. One is found by chance too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 
@@ -14,8 +15,9 @@ import takara_sync.plan
 import takara_sync.record
 import takara_sync.status
 from takara_sync.change_limit import ChangeLimit
-from takara_sync.managed_fields import owned_by_us, take_over
+from takara_sync.managed_fields import take_over
 from takara_sync.objects import Takara
+from takara_sync.record import config_hash
 from takara_sync.report import Exit, Report
 from tests.model import bugs, stories
 from tests.model.machine import OnTheSimulator
@@ -45,7 +47,7 @@ BUGS: dict[str, tuple[bugs.Patch, Story, str]] = {
         "the Deployment of a paused Takara is written",
     ),
     "stray pods count": (
-        bugs.instead(takara_sync.status, "_made_by", lambda *_: True),
+        bugs.instead(takara_sync.status, "_replica_set", lambda *_: mock.ANY),
         stories.stray_pods,
         "nodes that do not belong to it",
     ),
@@ -65,7 +67,7 @@ BUGS: dict[str, tuple[bugs.Patch, Story, str]] = {
         "a settled state is written",
     ),
     "the time of our entry is not recorded": (
-        bugs.instead(takara_sync.record, "owned_by_us", lambda entries: owned_by_us(entries)._replace(time="")),
+        bugs.instead(takara_sync.record, "config_hash", lambda one, ours: config_hash(one, ours._replace(time=""))),
         stories.killed_before_its_status,
         "not as asked for",
     ),

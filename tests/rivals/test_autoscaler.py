@@ -7,6 +7,7 @@ from itertools import accumulate
 
 import pytest
 
+from takara_sync import work_queue
 from takara_sync.kube.response import Request
 from tests.rivals.others import HPA, Way, image_of, set_image, take
 from tests.rivals.passes import Passes, of_deployments, of_statuses
@@ -102,7 +103,10 @@ def test_one_of_a_legacy_name_is_left_alone_too(arena: World) -> None:
     assert GO_OPERATOR in arena.condition("one", "Ready")["message"]
 
 
-def test_an_image_is_still_repaired_and_the_replicas_stay_with_it(world: World) -> None:
+def test_an_image_is_still_repaired_and_the_replicas_stay_with_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_queue, "BACKOFF_SECONDS", 0.2)  # the Deployment's controller writes after each new image
     fight = Fight(world)
     fight.rounds(SECOND, 3 * SECOND)
     for number in range(3):
