@@ -219,7 +219,7 @@ def _converge(takara: Takara, deployment: Deployment, was: Applied, policy: Poli
             if verdict := _changed_on_admission(was.changed_on_admission, now):  # admission
                 return Block(takara, deployment, verdict)
             if deployment.replicas == takara.size and was.changed_on_admission is None:  # converged
-                return Keep(takara, deployment, None, contest)
+                return Keep(takara, deployment)
     return _apply(takara, deployment, manifest, contest, policy)  # drifted, contested
 
 

@@ -16,7 +16,7 @@ from pkgutil import resolve_name
 
 from takara_sync import __version__
 from takara_sync.cli.stop import Stop
-from takara_sync.errors import TakaraSyncError
+from takara_sync.errors import ConfigurationError, TakaraSyncError
 
 log = logging.getLogger("takara_sync")
 
@@ -45,12 +45,11 @@ def run(argv: Sequence[str], stop: Stop) -> int:
     logs.set_up(log_format, "info")
     prog = "kubectl takara" if Path(sys.argv[0]).name == "kubectl-takara" else "takara-sync"
     try:
-        from takara_sync.cli.options import LOOP, load, parser  # noqa: PLC0415 - an error while it loads is a bug too
+        from takara_sync.cli.options import LOOP, load  # noqa: PLC0415 - an error while it loads is a bug too
 
         command, settings = load(argv, prog)
         if not command:
-            parser(prog).print_help()
-            return 2
+            return _without_command(argv, prog)
         terminal = sys.stderr.isatty()
         level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
         logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
@@ -65,6 +64,15 @@ def run(argv: Sequence[str], stop: Stop) -> int:
     except Exception:
         log.critical(logs.BUG, exc_info=True)
         return TakaraSyncError.exit_code
+
+
+def _without_command(argv: Sequence[str], prog: str) -> int:
+    from takara_sync.cli.options import COMMANDS, parser  # noqa: PLC0415 - see above
+
+    if argv:
+        raise ConfigurationError("No command is given", f"Name one of {', '.join(COMMANDS)}, or give --interval.")
+    parser(prog).print_help()
+    return 2
 
 
 def _early_log_format(argv: Sequence[str]) -> str:

@@ -76,12 +76,15 @@ def _undecoded(body: bytes, expected: str) -> _Page[Raw]:
             return msgspec.json.decode(body, type=_Page[Raw])
         except RecursionError:
             page = msgspec.json.decode(_shallow(body), type=_Page[Raw])
-            return structs.replace(page, items=[Raw(body[start:end]) for start, end in _nested(body)])
+            nested = (Raw(body[start:end]) for start, end in _nested(body))
+            items = page.items or ()
+            return structs.replace(page, items=[next(nested) if bytes(raw) == _CUT else raw for raw in items])
     except _UNREADABLE as error:
         raise Unreadable(f"The response of the server is not a {expected}: {error}", _HINT) from error
 
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_CUT = b"{}"
 _DEPTH = 2  # an item is in the list and in `items`; what is in its metadata is nested as deeply in the item
 
 
@@ -99,10 +102,10 @@ def _nested(body: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _shallow(body: bytes) -> bytes:
-    """The JSON with null for each object or list that is in `_DEPTH` others."""
+    """The JSON with `_CUT` for each object or list that is in `_DEPTH` others."""
     kept, last = list[bytes](), 0
     for start, end in _nested(body):
-        kept += (body[last:start], b"null")
+        kept += (body[last:start], _CUT)
         last = end
     return b"".join((*kept, body[last:]))
 

@@ -128,10 +128,27 @@ def test_a_wrong_type_anywhere_is_refused(
     count("broken configurations refused", codes.count(USAGE))
 
 
+def secret_places(value: Any, path: str = "") -> set[str]:
+    """Where TOKEN stands in a file."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return {place for key, sub in items for place in secret_places(sub, f"{path}/{key}")}
+    return {path} if TOKEN in f"{path}{value}" else set()
+
+
+def kept(file: File, text: bytes) -> bool:
+    """Whether no secret has moved to a place that holds none, a name, say: a message may show it from there."""
+    try:
+        return secret_places(yaml.safe_load(text)) <= secret_places(file.good)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return True
+
+
 def test_bytes_flipped_anywhere(
     file: File, tmp_path: Path, long: bool, seed: int, count: Callable[[str, int], None]
 ) -> None:
-    every = mutated(yaml.safe_dump(file.good).encode(), seed, 5000 if long else 60)
+    mutants = mutated(yaml.safe_dump(file.good).encode(), seed, 5000 if long else 60)
+    every = [text for text in mutants if kept(file, text)]
     codes = [file.refusal(tmp_path, f"mutant {number}{'x' * (number % 2)}", text) for number, text in enumerate(every)]
     assert set(codes) <= file.codes
     count("broken configurations refused", codes.count(USAGE))

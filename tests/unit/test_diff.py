@@ -132,6 +132,7 @@ CPU = "spec.template.spec.containers[a].resources.limits.cpu"
         ("1Gi", "1024Mi", True),
         ("1G", "1Gi", False),
         ("1e3", "1k", True),
+        ("1E3", "1k", True),
         ("2E", "2000P", True),
         ("1u", "1000n", True),
         (".5", "0.50", True),
@@ -181,7 +182,12 @@ def test_the_server_omits_what_is_empty(empty: Any) -> None:
         ({"list": [{"x": {"y": 1}}]}, {"list": [{"x": {"y": 2}}]}, "list"),
         ({"list": [1, 2]}, {"list": [1]}, "list"),
         ({"list": [{"x": 1}]}, {"list": {"x": 1}}, "list"),
+        ({"list": [{"x": 1}]}, {"list": 5}, "list"),
         ({"list": []}, {}, ""),
+        ({"spec": {"replicas": 0}}, {"spec": {"replicas": 5}}, "spec.replicas"),
+        ({"a": False}, {"a": True}, "a"),
+        ({"a": ""}, {"a": "by default"}, ""),
+        ({"a": 0}, {"a": 30}, ""),
         ({"e": [{"resources": {"limits": {"cpu": "0.5"}}}]}, {"e": [{"resources": {"limits": {"cpu": "500m"}}}]}, ""),
     ],
 )
@@ -207,3 +213,4 @@ def test_only_changes_that_were_made_are_reported_with_what_came_back(
     expected: Change, live: Json, made: list[Change]
 ) -> None:
     assert list(made_changes([expected], live)) == made
+    assert list(made_changes([expected], live, exact=True)) == [each for each in made if each.new == expected.new]

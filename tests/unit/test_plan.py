@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from takara_sync.contest import Contest, contested_verdict
 from takara_sync.desired import deployment_for
 from takara_sync.objects import Deployment, Key, Snapshot, Takara
 from takara_sync.plan import (
+    Apply,
     Create,
     Decision,
     Keep,
@@ -22,17 +24,21 @@ from takara_sync.plan import (
     make_plan,
     must_look_up,
 )
+from takara_sync.record import record_of
 from tests.unit.build import (
+    LONG,
     NOW,
     PAUSED,
     Json,
     condition,
     decoded,
+    deployment,
     deployment_json,
     edited,
     key_of,
     legacy,
     lost,
+    manifest,
     own_entry,
     scaled,
     settled,
@@ -52,7 +58,11 @@ def decision(case: Case, policy: Policy) -> Decision:
 
 @pytest.mark.parametrize("row", CASES)
 def test_row(row: str) -> None:
-    got = {case.name: shape(decision(case, case.policy)) for case in CASES[row]}
+    decisions = {case.name: decision(case, case.policy) for case in CASES[row]}
+    assert {name: each.takara.key for name, each in decisions.items()} == {
+        case.name: key_of(case.takara) for case in CASES[row]
+    }
+    got = {name: shape(each) for name, each in decisions.items()}
     assert got == {case.name: case.shape for case in CASES[row]}
 
 
@@ -210,3 +220,34 @@ NEWER = decoded(Takara, settled(record={"format": 9}))
 def test_must_look_up(one: Takara, policy: Policy, *, expected: bool) -> None:
     assert must_look_up(one, policy) is expected
     assert must_look_up(one, policy, certain=True) is not one.deleting
+
+
+def test_a_plan_keeps_no_manifest_of_a_settled_deployment() -> None:
+    live = decoded(Deployment, deployment_json())
+    found = make_plan(Snapshot((decoded(Takara, settled()),), {live.key: live}), Policy(), NOW).decisions[0]
+    assert isinstance(found, Keep)
+    assert found.deployment == live.without_manifest()
+
+
+def test_an_existing_controller_reference_is_asked_for_as_it_is() -> None:
+    """Some clusters reject every change of it."""
+    live = deployment_json()
+    live["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = False
+    found = decide(takara(), decoded(Deployment, live), Policy(), NOW)
+    assert isinstance(found, Apply)
+    assert found.manifest["metadata"]["ownerReferences"] == live["metadata"]["ownerReferences"]
+
+
+def test_a_loop_allows_at_least_one_rejection() -> None:
+    assert [Policy(interval=each and timedelta(seconds=each)).rejections for each in (None, 0.01, 10)] == [None, 1, 120]
+
+
+def test_a_new_generation_counts_anew_what_admission_changed() -> None:
+    was = {"changedOnAdmission": {"field": "spec.x", "at": LONG, "times": 4}}
+    counted = [
+        record_of(
+            decoded(Takara, settled(record=was, generation=generation)), manifest(), deployment(), "spec.x", None, NOW
+        )
+        for generation in (1, 2)
+    ]
+    assert [each.changed_on_admission and each.changed_on_admission.times for each in counted] == [5, 1]
