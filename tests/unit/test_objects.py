@@ -33,13 +33,10 @@ def test_a_record_that_cannot_be_used_is_an_empty_one(status: Any) -> None:
     assert takara(status=status).applied == takara().applied
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        (Deployment, deployment_json(annotations={"a": "b"}, status={"conditions": [], "replicas": 1})),
-        (Takara, settled()),
-    ],
-)
+LIVE = deployment_json(annotations={"a": "b"}, status={"conditions": [], "replicas": 1})
+
+
+@pytest.mark.parametrize(("kind", "value"), [(Deployment, LIVE), (Takara, settled())])
 def test_nothing_that_is_kept_is_a_view_into_the_response(kind: Any, value: Json) -> None:
     response = bytearray(msgspec.json.encode(value))
     found = msgspec.json.decode(response, type=kind)

@@ -239,15 +239,14 @@ def test_an_existing_controller_reference_is_asked_for_as_it_is() -> None:
 
 
 def test_a_loop_allows_at_least_one_rejection() -> None:
-    assert [Policy(interval=each and timedelta(seconds=each)).rejections for each in (None, 0.01, 10)] == [None, 1, 120]
+    assert [Policy(interval=timedelta(seconds=each)).rejections for each in (0.01, 10)] == [1, 120]
+    assert Policy().rejections is None
 
 
 def test_a_new_generation_counts_anew_what_admission_changed() -> None:
     was = {"changedOnAdmission": {"field": "spec.x", "at": LONG, "times": 4}}
-    counted = [
-        record_of(
-            decoded(Takara, settled(record=was, generation=generation)), manifest(), deployment(), "spec.x", None, NOW
-        )
-        for generation in (1, 2)
-    ]
-    assert [each.changed_on_admission and each.changed_on_admission.times for each in counted] == [5, 1]
+    for generation, times in ((1, 5), (2, 1)):
+        one = decoded(Takara, settled(record=was, generation=generation))
+        found = record_of(one, manifest(), deployment(), "spec.x", None, NOW).changed_on_admission
+        assert found is not None
+        assert found.times == times
