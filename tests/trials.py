@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """A long test may take long."""
     if config.option.long:
         for item in items:
-            item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+            item.add_marker(pytest.mark.timeout(_LONG_SECONDS), append=False)  # before a limit of its own
 
 
 @pytest.fixture
