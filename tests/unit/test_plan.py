@@ -40,6 +40,7 @@ from tests.unit.build import (
     lost,
     manifest,
     own_entry,
+    owner,
     scaled,
     settled,
     takara,
@@ -250,3 +251,19 @@ def test_a_new_generation_counts_anew_what_admission_changed() -> None:
         found = record_of(one, manifest(), deployment(), "spec.x", None, NOW).changed_on_admission
         assert found is not None
         assert found.times == times
+
+
+def test_a_removal_names_the_manager_that_had_set_the_field() -> None:
+    live = deployment_json()
+    live["spec"]["template"]["spec"]["containers"].append({"name": "extra", "image": "x"})
+    found = decide(takara(), decoded(Deployment, legacy(live)), Policy(), NOW)
+    assert isinstance(found, Apply)
+    assert {change.manager for change in found.changes if change.new is None} == {"takara-operator"}
+
+
+def test_a_paused_takara_says_what_its_name_meets() -> None:
+    waits = {"conditions": [condition("Ready", "False", Reason.PREDECESSOR)]}
+    live = decoded(Deployment, deployment_json(ownerReferences=[owner(uid="before")]))
+    found = decide(takara(status=waits, annotations=PAUSED), live, Policy(), NOW)
+    assert found.verdict is not None
+    assert (found.verdict.reason, found.verdict.stalled) == (Reason.PREDECESSOR, True)
