@@ -123,7 +123,7 @@ def _exit(outcomes: dict[str, Outcome]) -> int:
 
 def _holds_a_container(deployment: Json | None) -> bool:
     """Whether another manager holds a part of a container: where it is no longer asked for, it stays without ours."""
-    entries = deployment["metadata"]["managedFields"] if deployment else ()
+    entries = deployment["metadata"].get("managedFields", ()) if deployment else ()
     return any("f:containers" in str(entry) for entry in entries if entry["manager"] != "takara-sync")
 
 
