@@ -30,6 +30,7 @@ log = logging.getLogger("takara_sync")
 
 LEAST_PAUSE = 0.1  # of the interval: the least time between two passes, so that the server can do other work
 WAIT_INTERVAL = 2.0  # seconds between the passes of --wait
+_LOOK = "See kubectl get takaras -A."
 _START_SECONDS = 5.0  # how long the process of the next Job may take to start
 
 Pass = Callable[[Policy, Deadline, Key | None], Report]
@@ -113,12 +114,13 @@ class Runner:
         end, policy = self.clock() + seconds, policy_of(self.settings)
         report = self._run(policy, seconds)
         while (waiting := unready(report, self.settings.tolerate)) and report.error is None:
-            if "Stalled" in waiting.values():
-                break
+            if stalled := [key for key, state in waiting.items() if state == "Stalled"]:
+                why = f"A person has to act on {some(stalled)}"
+                return report if report.exit else structs.replace(report, error=CutShort(why, _LOOK))
             self.stop.wait(min(WAIT_INTERVAL, end - self.clock()))
             if self.stop.asked or self.clock() >= end:
                 why = "Interrupted" if self.stop.asked else f"Not Ready within {seconds:g} s"
-                return structs.replace(report, error=CutShort(f"{why}: {some(waiting)}", "See kubectl get takaras -A."))
+                return structs.replace(report, error=CutShort(f"{why}: {some(waiting)}", _LOOK))
             left = replace(policy, max_changes=left_of(policy.max_changes, report))
             report = merged(report, self._run(left, end - self.clock(), report.next_start))
         return report

@@ -188,7 +188,7 @@ class Settings(BaseSettings):
 
     wait: Seconds | None = _option(
         "Passes",
-        "repeat the pass until every Takara is Ready, for at most this long",
+        "repeat the pass until every Takara is Ready or a person has to act, for at most this long",
         None,
         "SECONDS",
         commands=("once",),

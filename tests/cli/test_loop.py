@@ -203,3 +203,16 @@ def test_the_last_line_names_who_needs_somebody(caplog: pytest.LogCaptureFixture
     assert "and 6 more" in line.message
     assert "cut" in line.message
     assert len(line.__dict__["needs"]) == 26
+
+
+@pytest.mark.parametrize(
+    ("states", "code", "passes"),
+    [(("Ready", "Stalled"), 4, 1), (("Progressing", "Stalled"), 4, 1), (("Ready", "Ready"), 0, 1)],
+)
+def test_a_rollout_that_is_stuck_ends_the_wait_and_is_no_success(
+    states: tuple[str, str], code: int, passes: int
+) -> None:
+    outcomes = tuple(Outcome(Key("ns", state), Result.UNCHANGED, ready=state) for state in states)
+    beat = Beat(1.0, 1.0, outcome=Report(outcomes, STARTED, 0.1))
+    runner = loop.Runner(Settings(output="json"), beat, Heartbeat(None), beat.one_pass, lambda: beat.now)
+    assert (runner.once(wait=60), len(beat.began)) == (code, passes)
