@@ -65,6 +65,7 @@ def set_up(format_name: str, level: str) -> None:
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings repeat ours, with tracebacks
     logging.captureWarnings(capture=True)
     warnings.simplefilter("default")
+    warnings.simplefilter("ignore", ResourceWarning)  # the end of the process closes everything
     sys.excepthook = lambda *error: log.critical(BUG, exc_info=error)
     threading.excepthook = sys.unraisablehook = _log_uncaught
 

@@ -93,3 +93,7 @@ def test_the_level_is_that_of_our_own_log(level: str, lines: int) -> None:
 def test_others_are_heard_from_warning_on_only() -> None:
     code = "log = logging.getLogger('kubernetes'); log.debug('token'); log.info('token'); log.warning('hm')"
     assert [json.loads(line)["message"] for line in stderr_of(code, level="debug")] == ["hm"]
+
+
+def test_nothing_is_said_of_what_the_end_of_the_process_closes() -> None:
+    assert stderr_of("import socket; exec('socket.socket()'); warnings.warn('open', ResourceWarning)") == []
