@@ -1,4 +1,4 @@
-"""The boundary between the pass and a cluster: the requests of a pass, and the dry run as a wrapper."""
+"""The boundary between the pass and a cluster: the requests of a pass, and a dry run of one."""
 
 from __future__ import annotations
 
