@@ -41,9 +41,10 @@ class Restless(Stop):
 
     def __init__(self, simulated: Simulated, world: World) -> None:
         super().__init__()
-        handle, user = simulated.simulator.store.handle, world.server.user()
-        self.cluster = in_process(handle, self._a_second_each, user.token, namespaces=[world.namespace])
+        store, user = simulated.simulator.store, world.server.user()
+        self.cluster = in_process(store.handle, self._a_second_each, user.token, namespaces=[world.namespace])
         self.world, self.seconds, self.rounds = world, 0.0, 1
+        store.now = self._now  # a repair within the second of the apply before it leaves the status as it was
         self.reports: list[Report] = []
 
     def loop(self, rounds: int) -> None:
