@@ -10,6 +10,7 @@ from pathlib import Path
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.render import NotWritten, report_lines, show
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.wait import unready
 from takara_sync.report import Exit, Report, Result, summary
 from takara_sync.text import one_line, some
 
@@ -36,14 +37,20 @@ def publish(report: Report, settings: Settings, heartbeat: Heartbeat) -> Exit:
 
 
 def exit_code(report: Report, settings: Settings) -> Exit:
-    """The exit code of the report. --tolerate and --dry-run change it: a dry run fails if changes are pending."""
+    """The exit code of the report. --tolerate, --fail-on and --dry-run change it.
+
+    A dry run fails if changes are pending.
+    """
     code = report.exit
     needs = {outcome.needs_a_person for outcome in report.outcomes} - {""}
     if code == Exit.BLOCKED and needs <= set(settings.tolerate):
         code = Exit.OK
     # An update that changes no value is not pending.
     pending = any(each.result in (Result.CREATED, Result.TAKEN_OVER) or each.changes for each in report.outcomes)
-    return Exit.FAILED if settings.dry_run and pending and code in (Exit.OK, Exit.BLOCKED) else code
+    if settings.dry_run and pending and code in (Exit.OK, Exit.BLOCKED):
+        return Exit.FAILED
+    fails = code == Exit.OK and settings.fail_on and unready(report, settings.tolerate)
+    return Exit.CUT_SHORT if fails else code
 
 
 def write_termination_message(report: Report) -> None:
@@ -75,6 +82,8 @@ def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> s
     )
     text = "; ".join(filter(None, parts))
     level = _LEVELS.get(report.exit if code != Exit.OK else code, logging.ERROR)
+    if code == Exit.CUT_SHORT and report.exit == Exit.OK:  # --fail-on
+        level = logging.WARNING
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs[:NEEDS_MAX]}
     log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})
     return text

@@ -210,6 +210,9 @@ class Settings(BaseSettings):
     tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], BeforeValidator(_split)] = _option(
         "Output", "blocked, invalid: exit 0 although a person has to act", (), "WHAT"
     )
+    fail_on: Annotated[tuple[Literal["not-ready"], ...], BeforeValidator(_split)] = _option(
+        "Output", "not-ready: exit 4 if a Takara is not Ready, and nothing else is wrong", (), "WHAT", commands=_PASSES
+    )
     heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
     )

@@ -47,7 +47,7 @@ def samples(name: str) -> Samples:
         return Samples(first, first, second, second, "nonsense")
     if get_origin(kind) is tuple:
         names = get_args(core(get_args(kind)[0])) or ("one", "two")
-        return Samples(names[0], (names[0],), names[1], (names[1],), "a,,b")
+        return Samples(names[0], (names[0],), names[-1], (names[-1],), "a,,b")  # there may be only one
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
