@@ -90,7 +90,8 @@ def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[st
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
     size = "" if outcome.size is None else str(outcome.size)
-    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, outcome.detail
+    detail = outcome.detail or (outcome.ready if outcome.not_ready else "")
+    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, detail
 
 
 def _group(outcome: Outcome) -> int:
