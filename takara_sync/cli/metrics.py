@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Literal, NamedTuple
 
 from takara_sync import __version__
+from takara_sync.objects import Key
 from takara_sync.plan import LEGACY_MANAGERS
 from takara_sync.report import CHANGED, Exit, Outcome, Report, Result
 
@@ -105,13 +106,22 @@ def samples(report: Report, code: Exit, requests: Mapping[tuple[str, str], int])
     found |= {Series("takara_sync_api_requests_total", labels): float(count) for labels, count in requests.items()}
     found |= _counted("takara_sync_changes_total", _kinds(report.outcomes))
     found |= _counted("takara_sync_drift_total", _managers(report.outcomes))
-    if report.outcomes or not report.error:
+    if read_takaras(report):
         states = Counter(outcome.ready or UNKNOWN for outcome in report.outcomes)
         found |= {Series("takara_sync_takaras", (state,)): float(states[state]) for state in STATES}
         counts = report.counts
         found |= {Series("takara_sync_last_pass_takaras", (result,)): float(counts[result]) for result in Result}
-        found |= {Series(INFO, (outcome.key.namespace, outcome.key.name)): 1.0 for outcome in report.outcomes}
     return found
+
+
+def read_takaras(report: Report) -> bool:
+    """Whether the pass got as far as the Takaras, of which there may be none."""
+    return bool(report.outcomes) or report.error is None
+
+
+def info(keys: Iterable[Key]) -> Values:
+    """One series for each of these Takaras."""
+    return {Series(INFO, key): 1.0 for key in keys}
 
 
 def added(values: Values, more: Values) -> Values:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from takara_sync.cli.background import WAIT, Background, post
-from takara_sync.cli.metrics import INFO, METRICS, Series, Values, added, at_start, samples
+from takara_sync.cli.metrics import METRICS, Series, Values, added, at_start, info, read_takaras, samples
 from takara_sync.kube.request_counts import RequestCounts
+from takara_sync.objects import Key
 from takara_sync.report import Exit, Report
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ class Metrics:
         self._values = {**at_start(), **_read(textfile)} if textfile else at_start()
         self._background = Background("metrics", 1) if push_url else None
         self._pushed = threading.Event()
+        self._takaras: list[Key] = []
         if address:
             from takara_sync.cli.metrics_server import serve  # noqa: PLC0415 - it imports prometheus-client
 
-            serve(address, registry(lambda: families(self._values)))
+            serve(address, registry(lambda: families({**self._values, **info(self._takaras)})))
 
     def publish(self, report: Report, code: Exit) -> None:
         """Add a pass, write the file, and begin to push; does not wait."""
@@ -57,7 +59,9 @@ class Metrics:
             return
         # The server's thread may read the values at this moment, so they are replaced and not changed.
         self._values = values = added(self._values, samples(report, code, self.requests.take()))
-        shown = registry(lambda: families({each: value for each, value in values.items() if each.name != INFO}))
+        if read_takaras(report):
+            self._takaras = [outcome.key for outcome in report.outcomes]
+        shown = registry(lambda: families(values))
         if self._textfile:
             _write(self._textfile, shown)
         if self._background and self._push_url:

@@ -18,7 +18,7 @@ import requests
 
 from takara_sync.cli import background, metrics_sinks
 from takara_sync.cli.heartbeat import Heartbeat
-from takara_sync.cli.metrics import METRICS, Series, added, at_start, samples
+from takara_sync.cli.metrics import INFO, METRICS, Series, added, at_start, samples
 from takara_sync.cli.metrics_sinks import Metrics, group_url
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
@@ -81,9 +81,6 @@ def test_the_samples_of_a_pass() -> None:
         "takara_sync_last_pass_takaras{updated}": 1,
         "takara_sync_last_pass_takaras{created}": 1,
         "takara_sync_last_pass_takaras{failed}": 1,
-        "takara_info{ns,a}": 1,
-        "takara_info{ns,b}": 1,
-        "takara_info{ns,c}": 1,
     }
 
 
@@ -113,7 +110,7 @@ def test_a_pass_that_read_no_takaras_says_nothing_about_them(done: Report, *, kn
 
 
 def test_the_number_of_series_has_a_limit() -> None:
-    """Whatever names managers have, and for every result, state and exit code; takara_info is the one exception."""
+    """Whatever names managers have, and for every result, state and exit code."""
     values = at_start()
     for number in range(300):
         each = list(Result)[number % len(Result)]
@@ -126,7 +123,7 @@ def test_the_number_of_series_has_a_limit() -> None:
 
 def test_every_series_has_its_labels_and_counters_start_at_0() -> None:
     values = added(at_start(), samples(report(*Result), Exit.FAILED, {("GET", "200"): 3}))
-    assert {series.name for series in values} == set(METRICS) - {"takara_sync_last_success_timestamp_seconds"}
+    assert {series.name for series in values} == set(METRICS) - {"takara_sync_last_success_timestamp_seconds", INFO}
     assert all(len(series.labels) == len(METRICS[series.name].labels) for series in values)
     for code in set(Exit) - {Exit.USAGE}:
         assert values[Series("takara_sync_passes_total", (code.name.lower(),))] == (code == Exit.FAILED)
@@ -140,7 +137,6 @@ def test_counters_grow_and_gauges_are_replaced() -> None:
     assert values[Series("takara_sync_api_requests_total", ("GET", "200"))] == 7
     assert values[Series("takara_sync_last_pass_duration_seconds")] == 4
     assert values[Series("takara_sync_last_success_timestamp_seconds")] == STARTED.timestamp() + 1
-    assert [series.labels for series in values if series.name == "takara_info"] == [("ns", "b")]
 
 
 # ------------------------------------------------------------------ requests
@@ -339,6 +335,10 @@ def test_the_address_serves_what_the_last_pass_left(address: str, caplog: pytest
     assert 'takara_sync_passes_total{result="ok"} 1.0' in found.text
     assert 'takara_info{namespace="ns",takara="a"} 1.0' in found.text
     assert found.headers["Content-Type"].startswith("text/plain; version=")
+    metrics.publish(report(error=Unreadable("no server")), Exit.UNREADABLE)
+    assert 'takara_info{namespace="ns",takara="a"} 1.0' in requests.get(url, timeout=10).text
+    metrics.publish(report(), Exit.OK)
+    assert "takara_info{" not in requests.get(url, timeout=10).text
 
 
 def test_a_client_that_goes_away_leaves_no_trace_on_stderr(

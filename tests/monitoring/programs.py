@@ -2,8 +2,8 @@
 
 Prometheus, promtool, the Pushgateway and node exporter come from Debian's packages. Nothing is installed and no service
 starts: the packages are unpacked, and the tests start what they need. kube-state-metrics is built from its Go module,
-with the versions of the control plane's modules, so that the compiler's cache has most of it. pytest itself fetches
-nothing. Standard library only, so that it works before anything is installed.
+which takes minutes, so only `python -m tests.monitoring kube-state-metrics` does that. pytest itself fetches nothing.
+Standard library only, so that it works before anything is installed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.control_plane.build import toolchain
@@ -29,7 +30,7 @@ NAMES = {
 """Our name of each program of the packages, and its name in Debian."""
 
 KUBE_STATE_METRICS = "kube-state-metrics"
-HOW_TO_FETCH = "get them with: python -m tests.monitoring"
+HOW_TO_FETCH = "get it with: python -m tests.monitoring [kube-state-metrics]"
 
 _SOURCES = Path(__file__).parent
 _MODULE = "k8s.io/kube-state-metrics/v2"
@@ -96,18 +97,18 @@ def _ended(*command: str, cwd: str | None = None, variables: dict[str, str] | No
     return (done.stderr + done.stdout or f"exit code {done.returncode}") if done.returncode else ""
 
 
-def main() -> int:
+def main(wanted: Sequence[str] = ()) -> int:
     """Make the programs available and say where; the exit code is 1 if one of them cannot be had."""
-    folder, there, compiler = cache_folder(), programs(), toolchain()
+    folder, there = cache_folder(), programs()
     folder.mkdir(parents=True, exist_ok=True)
     try:
         if set(NAMES) - set(there) and shutil.which("apt-get"):
             unpack(folder)
-        if KUBE_STATE_METRICS not in there and compiler:
+        if KUBE_STATE_METRICS in wanted and KUBE_STATE_METRICS not in there and (compiler := toolchain()):
             build(folder, *compiler)
     except FetchError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     for name in (*NAMES, KUBE_STATE_METRICS):
-        sys.stdout.write(f"{name}: {programs().get(name, 'skipped: it takes Debian, or Go for kube-state-metrics')}\n")
+        sys.stdout.write(f"{name}: {programs().get(name, 'none; its tests will be skipped')}\n")
     return 0

@@ -155,8 +155,11 @@ def test_the_alert_fires_after_three_periods_without_a_success_and_resolves(
     loop = started(COMMAND, *options, f"--kubeconfig={cluster.kubeconfig}", *prometheus.sinks)
 
     def fires(expected: set[str]) -> None:
-        now = lambda: prometheus.firing("TakaraSyncNoSuccess")  # noqa: E731
-        wait_until(lambda: "" if now() == expected else f"it fires for {now()}", within=SECONDS)
+        def otherwise() -> str:
+            found = prometheus.firing("TakaraSyncNoSuccess")
+            return "" if found == expected else f"it fires for {found}"
+
+        wait_until(otherwise, within=SECONDS)
 
     wait_until(lambda: "" if set(prometheus.of_each_job()) == JOBS else "not scraped yet", within=SECONDS)
     fires(set())
