@@ -28,6 +28,12 @@ class Samples(NamedTuple):
     wrong: str
 
 
+TEXTS = {
+    "schedule": Samples("@one", "@one", "@two", "@two", ""),
+    "metrics_address": Samples("9090", "127.0.0.1:9090", "[::]:1", "[::]:1", "here"),
+}
+
+
 def core(annotation: Any) -> Any:
     """The type without Annotated and None around it."""
     if get_origin(annotation) is Annotated:
@@ -54,8 +60,7 @@ def samples(name: str) -> Samples:
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
-    return Samples(one, one, two, two, "")
+    return TEXTS.get(name, Samples("one", "one", "two", "two", ""))
 
 
 class Sources:
