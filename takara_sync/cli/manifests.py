@@ -62,23 +62,20 @@ def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - no step of it
 
 def manifests(settings: Settings) -> list[Json]:
     """The Takara API, the base and the workload, in the order in which they can be applied."""
-    home = settings.install_namespace
     objects = _chosen(settings)
-    if settings.watch_namespace:
-        objects = [each for each in objects if _name(each) not in _CLUSTER_WIDE]
-    if home == "default" or home.startswith("kube-"):
-        objects = [each for each in objects if each["kind"] != "Namespace"]  # it exists in every cluster
     for each in objects:
-        _place(each, home)
+        _place(each, settings.install_namespace)
         if each["kind"] in _WORKLOADS:
             _set_workload(each["spec"], settings)
         if each["kind"] == "ValidatingAdmissionPolicy":
             _set_policy(each["spec"], settings)
     for namespace in settings.watch_namespace:
         for role in _read("components/namespaced/role.yaml"):
-            _place(role, home)
+            _place(role, settings.install_namespace)
             role["metadata"]["namespace"] = namespace
             objects.append(role)
+    if settings.allow_templates:
+        _patch(objects, "components/templates")
     _rename(objects, settings.name_prefix or "")
     return objects
 
@@ -90,11 +87,13 @@ def _chosen(settings: Settings) -> list[Json]:
         objects += _built("components/network-policy")
     if settings.priority_level:
         objects += _built("components/priority")
-    if settings.allow_templates:
-        _patch(objects, "components/templates")
     if settings.uid_from_cluster:
         _patch(objects, "components/uid-from-cluster")
-    return objects
+    home = settings.install_namespace
+    there_already = home == "default" or home.startswith("kube-")
+    left_out = [("Namespace", "takara-system")] if there_already else []
+    left_out += _CLUSTER_WIDE if settings.watch_namespace else ()
+    return [each for each in objects if _name(each) not in left_out]
 
 
 def left_by(settings: Settings) -> list[Json]:
