@@ -116,7 +116,8 @@ def _property(name: str, found: Json) -> Json:
 
 def _templates(mode: str) -> Iterator[tuple[str, str]]:
     """The template of each object, by the name of its file."""
-    given = OPTIONAL - ({"interval"} if mode == "once" else set())
+    of_loop = {name for name in PASSED_ON if "once" not in about(FIELDS[name])["commands"]}
+    given = OPTIONAL - (of_loop if mode == "once" else set())
     lacking = {option: _rendered(mode, given - {option}) for option in sorted(given)}
     with_all = _rendered(mode, given)
     for name in dict.fromkeys(name for found in (*lacking.values(), with_all) for name in found):

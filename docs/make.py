@@ -1,4 +1,4 @@
-"""Write the files that come from code: docs/options.md, docs/*.schema.json, and the Helm chart k8s/chart.
+"""Write the files that come from code: docs/options.md, docs/*.schema.json, two of k8s/monitoring, and k8s/chart.
 
 python docs/make.py            write them
 python docs/make.py --check    exit 1 if one is not up to date
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import chart
 import msgspec
+from dashboard import dashboard
 from pydantic.fields import FieldInfo
 
 from takara_sync.cli.check import CheckDocument
@@ -23,6 +24,7 @@ from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent
 CHART = HERE.parent / "k8s" / "chart"
+MONITORING = HERE.parent / "k8s" / "monitoring"
 SCHEMAS = {
     "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
     "plan": (PlanDocument, "The output of takara-sync plan -o json"),
@@ -65,11 +67,24 @@ def schema(kind: type, title: str) -> str:
     return json.dumps(made, indent=2) + "\n"
 
 
+def argocd() -> str:
+    """k8s/monitoring/argocd-cm.yaml: the health check in the form in which Argo CD reads it."""
+    check = (MONITORING / "health.lua").read_text().rstrip("\n")
+    head = "# docs/make.py writes this patch of Argo CD's settings from health.lua.\n"
+    metadata = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm, namespace: argocd}\ndata:\n"
+    lines = "\n".join(f"    {line}".rstrip() for line in check.splitlines())
+    return f"{head}{metadata}  resource.customizations.health.maho.takara.org_Takara: |\n{lines}\n"
+
+
 def documents() -> dict[Path, str]:
-    """Every generated file."""
+    """Every file with its content."""
     schemas = {HERE / f"{name}.schema.json": schema(kind, title) for name, (kind, title) in SCHEMAS.items()}
+    monitoring = {
+        MONITORING / "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
+        MONITORING / "argocd-cm.yaml": argocd(),
+    }
     of_chart = {CHART / name: text for name, text in chart.files().items()}
-    return {HERE / "options.md": options()} | schemas | of_chart
+    return {HERE / "options.md": options()} | schemas | monitoring | of_chart
 
 
 def main() -> int:

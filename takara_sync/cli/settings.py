@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from takara_sync import __version__
 from takara_sync.cli.sources import given
-from takara_sync.plan import LEGACY_MANAGERS
+from takara_sync.managed_fields import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
@@ -31,6 +31,7 @@ _INSTALL = ("manifests",)
 _INSTALLED = (*_DECIDING, *_INSTALL)
 """`manifests` puts such an option into the arguments of the installed copy."""
 _LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
+_PORT_MAX = 65535
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -66,6 +67,17 @@ def _changes(value: Any) -> Any:
     """`20` as a number; `10%` stays a text."""
     number = _number(value)
     return int(number) if isinstance(number, str) and re.fullmatch(r"[0-9]{1,10}", number.strip()) else number
+
+
+def _address(value: Any) -> Any:
+    """`:9090`, `9090` and `HOST:9090` as HOST:PORT. Without a host only programs on this machine can connect."""
+    text = str(value) if type(value) is int else value  # a bare port in YAML
+    if not isinstance(text, str):
+        return value  # pydantic rejects it
+    match = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)?:)?(\d{1,5})", text.strip())
+    if match is None or int(match[2]) > _PORT_MAX:
+        raise ValueError("expected an address such as 9090, 0.0.0.0:9090 or [::1]:9090")
+    return f"{match[1] or '127.0.0.1'}:{match[2]}"
 
 
 def _matching(pattern: str, expected: str) -> AfterValidator:
@@ -104,6 +116,7 @@ ObjectNames = Annotated[tuple[ObjectName, ...], BeforeValidator(_split)]
 Prefix = Annotated[
     Text, _matching(_PREFIX, "at most 40 letters, digits and dashes, such as prod-"), _text_schema(_PREFIX)
 ]
+Address = Annotated[Text, BeforeValidator(_address)]
 Image = Annotated[
     Text,
     _matching(_IMAGE, "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
@@ -322,8 +335,22 @@ class Settings(BaseSettings):
         "WHAT",
         commands=_INSTALLED,
     )
+    fail_on: Annotated[tuple[Literal["not-ready"], ...], BeforeValidator(_split)] = _option(
+        "Output",
+        "not-ready: exit 4 if a Takara is not Ready, and nothing else is wrong",
+        (),
+        "WHAT",
+        commands=(*_PASSES, *_INSTALL),
+    )
     heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
+    )
+    termination_message_path: Text | None = _option(
+        "Output",
+        "write why the process ended to this file, as JSON; default: /dev/termination-log, if there is one",
+        None,
+        "FILE",
+        commands=_PASSES,
     )
     log_format: Literal["text", "json"] | None = _option(
         "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT", commands=_CONNECTED
@@ -334,6 +361,29 @@ class Settings(BaseSettings):
         None,
         "LEVEL",
         commands=(*_CONNECTED, *_INSTALL),
+    )
+
+    metrics_textfile: Text | None = _option(
+        "Metrics",
+        "replace this file after each pass, for the textfile collector of node exporter (*.prom)",
+        None,
+        "FILE",
+        commands=_PASSES,
+    )
+    metrics_push_url: Secret[HttpUrl] | None = _option(
+        "Metrics",
+        "push to this Pushgateway after each pass; URL/metrics/job/NAME... sets the group",
+        None,
+        "URL",
+        commands=_PASSES,
+        secret=True,
+    )
+    metrics_address: Address | None = _option(
+        "Metrics",
+        "serve /metrics at [HOST]:PORT; without a host only on the loopback interface",
+        None,
+        "ADDRESS",
+        commands=("loop", *_INSTALL),
     )
 
     @classmethod
@@ -349,6 +399,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
+        metrics = self.metrics_textfile or self.metrics_push_url or self.metrics_address
         timeouts = f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
         rules = (
             ("request_timeout" in self.model_fields_set and self.request_timeout > self.pass_timeout, timeouts),
@@ -358,7 +409,9 @@ class Settings(BaseSettings):
             (self.watch_namespace and self.exclude_namespace, "exclude-namespace cannot be used with watch-namespace"),
             (self.schedule and self.mode == "loop", "schedule cannot be used with mode loop"),
             (self.interval and self.mode == "once", "interval cannot be used with mode once"),
+            (self.metrics_address and self.mode == "once", "metrics-address cannot be used with mode once"),
             (self.wait and self.dry_run, "wait cannot be used with dry-run"),
+            (self.dry_run and metrics, "metrics cannot be used with dry-run: they would count what it does not change"),
         )
         for broken, message in rules:
             if broken:

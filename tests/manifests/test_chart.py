@@ -51,10 +51,17 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "podPullPolicy": ("Never", "IfNotPresent"),
     "interval": (0.5, 30, 3600),
     "tolerate": (["nothing"], ["blocked"]),
+    "failOn": (["not-ready"],),
     "logLevel": ("debug",),
+    "metricsAddress": ("[::]:9090",),
 }
 """Each value of the chart with some that it may have."""
-CANNOT = (("mode", "loop", "schedule"), ("mode", "once", "interval"))
+CANNOT = (
+    ("dryRun", True, "metricsAddress"),
+    ("mode", "loop", "schedule"),
+    ("mode", "once", "interval"),
+    ("mode", "once", "metricsAddress"),
+)
 DRAWS = 12
 
 
@@ -105,7 +112,7 @@ def test_each_mode_is_what_manifests_prints(helm_program: Path, mode: str) -> No
 
 def test_every_value_alone_and_some_together_are_what_manifests_prints(helm_program: Path, seed: int) -> None:
     every = [dict(zip(OPTIONS, (some[0] for some in OPTIONS.values()), strict=True))]
-    every[0].pop("excludeNamespace")
+    every[0] = {name: value for name, value in every[0].items() if name not in ("excludeNamespace", "metricsAddress")}
     cases = every + [drawn(seed + number) for number in range(DRAWS)]
     for given in cases:
         made = by_name(template(helm_program, "takara-sync", "takara-system", **given))
