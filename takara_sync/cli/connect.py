@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from takara_sync import __version__
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
+from takara_sync.desired import deployment_for
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.kube.connection import PLUGIN_SECONDS
@@ -42,6 +45,7 @@ def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) ->
     return KubeCluster(
         api,
         namespaces=settings.namespace,
+        without=settings.exclude_namespace,
         selector=settings.selector or "",
         server_dry_run=server_dry_run,
     )
@@ -52,6 +56,7 @@ def policy_of(settings: Settings) -> Policy:
         max_size=settings.max_size,
         max_changes=settings.max_changes,
         allow_templates=settings.allow_templates,
+        desired=partial(deployment_for, image=settings.pod_image or "busybox", pull_policy=settings.pod_pull_policy),
         legacy_managers=settings.legacy_manager,
         accept_newer_format=settings.accept_newer_format,
     )
