@@ -18,6 +18,8 @@ VICTIMS = {
 }
 """The calls about one object, and the Takara that the fault strikes; the others are in good health."""
 CALLS = (*LISTS, *VICTIMS)
+EVENT = "event"
+"""A call on which nothing depends, so that no fault is made for it."""
 WRITES = ("create", "take-over", "apply", "status")
 
 
@@ -47,6 +49,8 @@ def call_of(asked: Asked) -> str:
         return f"{what.removesuffix('s')} again"
     if asked.method == "PATCH" and plural == "status":
         return "status"
+    if asked.method == "POST" and plural == "events":
+        return EVENT
     return _write(json.loads(asked.body)) if asked.method == "PATCH" else "other"
 
 
