@@ -102,12 +102,13 @@ class Attempt:
 
     def outcome(self) -> Outcome:
         """The line of the report."""
-        why = self._why()
+        result = self.result
+        why = self._why(result)
         if why is None and self.condition and self.condition.reason in CAUSES:
             why = self.condition
         return Outcome(
             self.key,
-            self.result,
+            result,
             why.reason if why else "",
             why.message if why else "",
             self.changes,
@@ -117,7 +118,7 @@ class Attempt:
             self.deployment.status.ready_replicas if self.deployment else 0,
         )
 
-    def _why(self) -> Verdict | None:
+    def _why(self, result: Result) -> Verdict | None:
         """The reason and message of the line; None if the result says everything."""
         if isinstance(self.error, ObjectError):
             reason = Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason)
@@ -126,11 +127,11 @@ class Attempt:
             return Verdict(Reason.BUG, f"{type(self.error).__name__}: {self.error}")
         if self.limited:
             return Verdict(Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change.")
-        if self.result == Result.NOT_REACHED:
+        if result == Result.NOT_REACHED:
             return _NOT_REACHED
         if isinstance(self.decision, Apply):
             return self.admission or _legacy_manager_active(self.decision)
-        skipped = self.result == Result.SKIPPED
+        skipped = result == Result.SKIPPED
         return self.admission or self.decision.verdict or (_skipped(self.takara) if skipped else None)
 
 

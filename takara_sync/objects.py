@@ -46,8 +46,8 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A part of an API object, with the API's own spelling of field names."""
+class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """A part of an API object, with the API's own spelling of field names. gc=False: JSON has no reference cycles."""
 
 
 class OwnerReference(_Wire, frozen=True):
@@ -160,9 +160,12 @@ class Applied(_Wire, frozen=True):
     changed_on_admission: AdmissionChange | None = None
 
 
+class _Record(_Wire, frozen=True):
+    deployment: Applied = Applied()
+
+
 class _Recorded(_Wire, frozen=True):
     observed_generation: Any = None
-    deployment: Raw = _NULL
     conditions: Raw = _NULL
     cause_for: Any = None
 
@@ -203,7 +206,7 @@ class Takara(_Object, frozen=True):
     def applied(self) -> Applied:
         """The record of the last apply; empty if it is missing or malformed."""
         try:
-            return msgspec.json.decode(self._recorded.deployment, type=Applied)
+            return msgspec.json.decode(self.status, type=_Record).deployment
         except msgspec.ValidationError:
             return Applied()
 
@@ -268,9 +271,13 @@ class Deployment(_Object, frozen=True):
     metadata: DeploymentMeta
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
+    replicas: int = 1  # of the spec, decoded once; the JSON has no such field here
+    paused: bool = False  # likewise; `kubectl rollout pause`
 
     def __post_init__(self) -> None:
-        _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
+        scale = msgspec.json.decode(self.spec, type=_Scale)
+        structs.force_setattr(self, "replicas", scale.replicas)
+        structs.force_setattr(self, "paused", scale.paused)
         _keep(self, "spec")
         _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
         if self.is_complete:  # its conditions say only that nothing is missing
@@ -281,23 +288,9 @@ class Deployment(_Object, frozen=True):
         """The part that a status needs. The rest is much larger, and a pass keeps thousands of Deployments."""
         meta = self.metadata
         metadata = DeploymentMeta(meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation)
-        scale = self._scale
-        if scale.paused:  # a status says who paused it
+        if self.paused:  # a status says who paused it
             metadata = structs.replace(metadata, managed_fields=meta.managed_fields)
-        return Deployment(metadata, Raw(msgspec.json.encode(scale)), self.status)
-
-    @property
-    def _scale(self) -> _Scale:
-        return msgspec.json.decode(self.spec, type=_Scale)
-
-    @property
-    def replicas(self) -> int:
-        return self._scale.replicas
-
-    @property
-    def paused(self) -> bool:
-        """Whether its rollout is paused (`kubectl rollout pause`)."""
-        return self._scale.paused
+        return Deployment(metadata, Raw(msgspec.json.encode(_Scale(self.replicas, self.paused))), self.status)
 
     @property
     def is_complete(self) -> bool:
@@ -315,11 +308,11 @@ class Deployment(_Object, frozen=True):
 
     @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
-        return msgspec.json.decode(self.metadata.managed_fields, type=tuple[ManagedFieldsEntry, ...] | None) or ()
+        return _MANAGED_FIELDS.decode(self.metadata.managed_fields) or ()
 
     @property
     def _owners(self) -> tuple[OwnerReference, ...]:
-        return msgspec.json.decode(self.metadata.owner_references, type=tuple[OwnerReference, ...] | None) or ()
+        return _OWNERS.decode(self.metadata.owner_references) or ()
 
     def as_manifest(self) -> dict[str, Any]:
         """The live values of the fields that a manifest can set, as plain JSON values."""
@@ -329,6 +322,11 @@ class Deployment(_Object, frozen=True):
             "ownerReferences": [msgspec.to_builtins(owner) for owner in self._owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
+
+
+# Made once: msgspec keeps what it learns of a struct, but not of a union.
+_OWNERS = msgspec.json.Decoder(tuple[OwnerReference, ...] | None)
+_MANAGED_FIELDS = msgspec.json.Decoder(tuple[ManagedFieldsEntry, ...] | None)
 
 
 class _PodLabels(_Wire, frozen=True):

@@ -161,6 +161,7 @@ class Report(Struct, frozen=True):
 
         code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
         """
+        counts = self.counts
         return ReportDocument(
             schema=SCHEMA,
             exit=int(self.exit if code is None else code),
@@ -168,7 +169,7 @@ class Report(Struct, frozen=True):
             started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             seconds=round(self.seconds, 3),
             dry_run=self.dry_run,
-            counts={str(result): self.counts[result] for result in Result if result in self.counts},
+            counts={str(result): counts[result] for result in Result if result in counts},
             empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
         )
@@ -241,8 +242,8 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
 
 def summary(report: Report) -> str:
     """`12 Takaras: 2 created, 10 unchanged; 1 not Ready: ns/app 2/4 exceeded quota (0.3 s)`."""
-    total = len(report.outcomes)
-    counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
+    total, counts = len(report.outcomes), report.counts
+    counted = ", ".join(f"{counts[result]} {result}" for result in Result if result in counts)
     plural = "" if total == 1 else "s"
     dry = "dry run: " if report.dry_run else ""
     waiting = [_waiting(outcome) for outcome in report.outcomes if outcome.not_ready]

@@ -1,4 +1,4 @@
-"""`takara-sync check`: the server, the API and the rights that a pass needs."""
+"""`takara-sync check`: the server, the API, the rights that a pass needs, and the installed copies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
+from takara_sync.cli.installed import Proof, leftovers
 from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -60,7 +61,14 @@ class CheckedDocument(Struct, frozen=True):
     detail: str = ""
 
 
-class CheckDocument(Struct, frozen=True):
+class NotCheckedDocument(Struct, frozen=True):
+    """What these credentials cannot find out, and why."""
+
+    what: str
+    detail: str
+
+
+class CheckDocument(Struct, frozen=True, rename="camel"):
     """Every check. `exit` is the exit code."""
 
     schema: Literal["takara-sync/check/v1"]
@@ -68,6 +76,7 @@ class CheckDocument(Struct, frozen=True):
     error: ErrorDocument | None
     server: str
     checks: tuple[CheckedDocument, ...]
+    not_checked: tuple[NotCheckedDocument, ...] = ()
 
 
 # ------------------------------------------------------------------ the command
@@ -82,13 +91,17 @@ def run(settings: Settings, stop: Stop) -> Exit:
     api = api_of(settings, stop)
     deadline = stop.watch(Deadline(settings.pass_timeout))
     version, checks, error = "", tuple[CheckedDocument, ...](), None
+    found: list[Proof] = []
     try:
         version, checks = _checks(api, deadline, settings)
+        found = list(leftovers(api, deadline))
     except PassStopped as stopped:
         error = stopped
         log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+    checks += tuple(CheckedDocument(one.what, one.ok, one.detail) for one in found if one.ok is not None)
+    unknown = tuple(NotCheckedDocument(one.what, one.detail) for one in found if one.ok is None)
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
-    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
+    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks, unknown)
     show(document, settings.output, _lines(document, api.source), error)
     return code
 
@@ -143,3 +156,5 @@ def _lines(document: CheckDocument, source: str) -> Iterator[str]:
     for check in document.checks:
         result = style("ok     ", "green") if check.ok else style("missing", "red")
         yield f"{result}  {fitted(f'{check.what}: {check.detail}' if check.detail else check.what, indent=9)}"
+    for each in document.not_checked:
+        yield fitted(f"not checked: {each.what}: {each.detail}", indent=9)

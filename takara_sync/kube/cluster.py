@@ -42,7 +42,7 @@ _PAGE_BYTES = 16 * 2**20
 """The size that a page should not exceed; the size of the last page decides on the limit of the next one."""
 _RESTARTS = 3
 _OURS = (("labelSelector", "app=takara"),)
-_RUNNING = ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded")
+_RUNNING = ("status.phase!=Failed", "status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
 _MANAGER = ("fieldManager", FIELD_MANAGER)
 _FORCE = ("force", "true")
@@ -83,15 +83,23 @@ _POD_DETAILS = _Resource[PodDetail, PodDetail]("/api/v1", "pods", PodDetail, ("P
 class KubeCluster:
     """A cluster with a real API server. One object works for any number of passes, from any thread.
 
-    namespaces: send requests only for these namespaces; empty means all. selector: a label selector for Takaras.
+    namespaces: send requests only for these namespaces; empty means all. without: leave out these. selector: a label
+    selector for Takaras.
     server_dry_run: send each write as a dry run; the server validates it and stores nothing.
     """
 
     def __init__(
-        self, api: Api, *, namespaces: Sequence[str] = (), selector: str = "", server_dry_run: bool = False
+        self,
+        api: Api,
+        *,
+        namespaces: Sequence[str] = (),
+        without: Sequence[str] = (),
+        selector: str = "",
+        server_dry_run: bool = False,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
+        self._fields = tuple(f"metadata.namespace!={name}" for name in without)
         self._selector = selector
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
@@ -124,11 +132,15 @@ class KubeCluster:
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
-        return self._lists(_PODS, (*_OURS, _RUNNING), deadline)
+        return self._lists(_PODS, _OURS, deadline, _RUNNING)
 
-    def _lists(self, resource: _Resource[W, T], query: Query, deadline: Deadline) -> Listing[T]:
+    def _lists(
+        self, resource: _Resource[W, T], query: Query, deadline: Deadline, fields: Sequence[str] = ()
+    ) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
+        if fields := (*fields, *self._fields):
+            query = (*query, ("fieldSelector", ",".join(fields)))
         for namespace in self._namespaces or (None,):
             request = Request("GET", resource.path(namespace), query=query, accept=resource.accept)
             try:
