@@ -47,11 +47,9 @@ def call_of(asked: Asked) -> str:
         return "look-up"
     if asked.method == "GET":
         return f"{what.removesuffix('s')} again"
-    if asked.method == "PATCH" and plural == "status":
-        return "status"
-    if asked.method == "POST" and plural == "events":
-        return EVENT
-    return _write(json.loads(asked.body)) if asked.method == "PATCH" else "other"
+    if asked.method == "PATCH":
+        return "status" if plural == "status" else _write(json.loads(asked.body))
+    return EVENT if (asked.method, plural) == ("POST", "events") else "other"
 
 
 def _write(body: Any) -> str:
