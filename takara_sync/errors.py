@@ -58,7 +58,14 @@ class Unauthorized(Unreadable):
 class Untrusted(Unreadable):
     """The certificate of the API server is not trusted."""
 
-    default_hint = "Check the certificate-authority of the kubeconfig, and the clock."
+    default_hint = "Check the certificate-authority of the kubeconfig."
+
+
+class WrongName(PassStopped):
+    """A name on the command line means no Takara, or more than one. Nothing was written."""
+
+    exit_code = 1
+    default_hint = "See kubectl get takaras -A."
 
 
 class CutShort(PassStopped):
@@ -103,7 +110,7 @@ class NotFound(ObjectError):
 class Rejected(ObjectError):
     """The API server rejected the write, and would reject it again. The status of the Takara says so."""
 
-    default_hint = "takara-sync tries again every few minutes, but a person has to change something first."
+    default_hint = "A person has to change something first; see the message."
     reason = "ApplyFailed"
 
 

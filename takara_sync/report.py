@@ -19,6 +19,7 @@ from takara_sync.text import one_line
 
 SCHEMA: Literal["takara-sync/report/v2"] = "takara-sync/report/v2"
 _VALUE_MAX = 80  # characters of a value in a line of text
+ROLLOUT = "ROLLOUT: pods are replaced"
 
 
 class Exit(IntEnum):
@@ -76,6 +77,11 @@ class Outcome(Struct, frozen=True):
         return "blocked" if self.result == Result.BLOCKED or self.reason == Reason.CHANGED_ON_ADMISSION else ""
 
     @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to say: unchanged, and Ready."""
+        return self.result == Result.UNCHANGED and self.ready == "Ready"
+
+    @property
     def bug(self) -> bool:
         """Whether takara-sync or `Policy.desired` raised an exception."""
         return self.reason == Reason.BUG
@@ -83,10 +89,11 @@ class Outcome(Struct, frozen=True):
     @property
     def detail(self) -> str:
         """One line after the result: the changes, and the reason with its message."""
-        parts = [describe(change) for change in self.changes]
+        parts = [ROLLOUT] if replaces_pods(self.changes) else []
+        parts += map(describe, self.changes)
         if self.message:
-            parts.append(f"{self.reason}: {self.message}")
-        return one_line("; ".join(parts))
+            parts.append(one_line(f"{self.reason}: {self.message}"))
+        return "; ".join(parts)
 
 
 class Report(Struct, frozen=True):
@@ -143,10 +150,13 @@ class Report(Struct, frozen=True):
             () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
         )
 
-    def document(self, code: Exit | None = None, namespaces: Iterable[str] = ()) -> ReportDocument:
+    def document(
+        self, code: Exit | None = None, namespaces: Iterable[str] = (), *, brief: bool = False
+    ) -> ReportDocument:
         """The versioned form of `-o json`.
 
         code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
+        brief: without the Takaras that are unchanged and Ready; `counts` still has their number.
         """
         return ReportDocument(
             schema=SCHEMA,
@@ -157,7 +167,9 @@ class Report(Struct, frozen=True):
             dry_run=self.dry_run,
             counts={str(result): self.counts[result] for result in Result if result in self.counts},
             empty_namespaces=self.empty_of(namespaces),
-            takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
+            takaras=tuple(
+                _outcome_document(outcome) for outcome in self.outcomes if not (brief and outcome.is_settled)
+            ),
         )
 
 
@@ -230,6 +242,16 @@ def summary(report: Report) -> str:
     return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"
 
 
+def replaces_pods(changes: Iterable[Change]) -> bool:
+    """Whether the pod template changes: then the Deployment replaces every pod."""
+    return any(change.field.startswith("spec.template") for change in changes)
+
+
+def replicas_change(changes: Iterable[Change]) -> str:
+    """`REPLICAS: 7 -> 3`, because pods come or go; empty if the replicas stay."""
+    return next((f"REPLICAS: {each.old} -> {each.new}" for each in changes if each.field == "spec.replicas"), "")
+
+
 def describe(change: Change) -> str:
     """`spec.replicas 7 -> 3 (set by kubectl, subresource scale)`; without a name if no other manager owns it."""
     through = f", subresource {change.subresource}" if change.subresource else ""
@@ -239,8 +261,11 @@ def describe(change: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """A value in plain form: a string unchanged, `none` for no value, anything else as JSON."""
-    text = (
-        value if isinstance(value, str) and value else "none" if value is None else msgspec.json.encode(value).decode()
-    )
-    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 3] + "..."
+    """A value in plain form: a string unchanged, `none` for no value, anything else as JSON.
+
+    A string is never cut: people copy the names of images. Of a long object only the first fields are shown.
+    """
+    if isinstance(value, str) and value:
+        return value
+    text = "none" if value is None else msgspec.json.encode(value).decode()
+    return text if len(text) <= _VALUE_MAX else f"{text[:_VALUE_MAX].rpartition(',')[0] or text[0]}, ..."

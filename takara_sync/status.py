@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from takara_sync.conditions import Reason, Verdict
 from takara_sync.desired import label_value, selector_text
@@ -61,6 +62,8 @@ def status_for(
     """
     if verdict is None:
         verdict = _observed(takara, deployment)
+    if takara.unclear_pause:
+        verdict = structs.replace(verdict, message=f"{verdict.message} {takara.unclear_pause}")
     recorded = {} if applied is None else {"deployment": msgspec.to_builtins(applied)}
     return recorded | {
         "observedGeneration": takara.metadata.generation,

@@ -33,10 +33,14 @@ def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
 
 
 def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:
+    """The cluster, as the options limit it. If every NAME has a namespace, no other namespace is read."""
+    spaces = tuple(name.partition("/")[0] for name in settings.name if "/" in name)
+    every = len(spaces) == len(settings.name)
     return KubeCluster(
         api,
-        namespaces=settings.namespace,
+        namespaces=settings.namespace or (spaces if every else ()),
         selector=settings.selector or "",
+        names=settings.name,
         server_dry_run=server_dry_run,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from takara_sync.cli.heartbeat import Heartbeat
-from takara_sync.cli.render import NotWritten, report_lines, show
+from takara_sync.cli.render import NotWritten, report_lines, show, unmatched
 from takara_sync.cli.settings import Settings
 from takara_sync.report import Exit, Report, Result, summary
 from takara_sync.text import one_line, some
@@ -24,14 +24,18 @@ _LEVELS = {Exit.OK: logging.INFO, Exit.BLOCKED: logging.WARNING}  # of the last 
 def publish(report: Report, settings: Settings, heartbeat: Heartbeat) -> Exit:
     """Publish a report, and return the exit code of the process."""
     code = exit_code(report, settings)
-    lines = report_lines(report, every=settings.output == "wide", namespaces=settings.namespace)
+    remarks = [] if report.error else unmatched(settings, {outcome.key.namespace for outcome in report.outcomes})
+    lines = report_lines(report, every=settings.output == "wide", remarks=remarks)
     try:
-        show(report.document(code, settings.namespace), settings.output, lines, report.error)
+        document = report.document(
+            code, () if settings.name else settings.namespace, brief=settings.output == "json-brief"
+        )
+        show(document, settings.output, lines, report.error)
     except NotWritten as error:
         log.error("%s", error)  # noqa: TRY400 - an expected error needs no traceback
         code = code or Exit.FAILED
     write_termination_message(report)
-    heartbeat.end(code, log_summary(report, code, settings.namespace))
+    heartbeat.end(code, log_summary(report, code, remarks))
     return code
 
 
@@ -61,17 +65,16 @@ def write_termination_message(report: Report) -> None:
         file.write(text)
 
 
-def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> str:
+def log_summary(report: Report, code: Exit, remarks: Sequence[str] = ()) -> str:
     """Log the counts of a pass, and the Takaras that failed or need a person. Returns the text."""
     needs = [
         f"{each.key} ({each.reason})" for each in report.outcomes if each.needs_a_person or each.result == Result.FAILED
     ]
-    empty = report.empty_of(namespaces)
     parts = (
         summary(report),
         f"need attention: {some(needs)}" if needs else "",
         str(report.error or ""),
-        f"no Takaras in: {some(empty)}" if empty else "",
+        *remarks,
     )
     text = "; ".join(filter(None, parts))
     level = _LEVELS.get(report.exit if code != Exit.OK else code, logging.ERROR)

@@ -7,13 +7,14 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
 from takara_sync.cli.logs import json_line
+from takara_sync.cli.settings import Settings
 from takara_sync.errors import TakaraSyncError, TooManyChanges
-from takara_sync.report import Report, Result, summary
+from takara_sync.report import ROLLOUT, Outcome, Report, Result, replaces_pods, summary
 from takara_sync.text import one_line, some
 
 _COLOURS = {
@@ -55,23 +56,20 @@ def write(text: str) -> None:
 
 
 def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> None:
-    """Write the document if `output` is json; else the lines, and the error after them.
+    """Write the document if `output` is json or json-brief; else the lines, and the error after them.
 
     Raises:
         NotWritten: stdout could not be written.
     """
-    if output == "json":
+    if output.startswith("json"):
         lines = [json_line(msgspec.to_builtins(document))]
     elif error is not None:
         lines = [*lines, style(fitted(one_line(f"error: {error}")), "red")]
     write("".join(f"{line}\n" for line in lines))
 
 
-def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[str] = ()) -> Iterator[str]:
-    """A table of the Takaras that are not unchanged, or of every Takara, and the counts.
-
-    namespaces: those of --namespace.
-    """
+def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] = ()) -> Iterator[str]:
+    """A table of the Takaras that are not unchanged, or of every Takara; the counts, and the remarks."""
     too_many = isinstance(report.error, TooManyChanges)
     hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
     shown = [outcome for outcome in report.outcomes if every or outcome.result not in hidden]
@@ -80,10 +78,13 @@ def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[st
         heading, *lines = aligned([_HEADINGS, *rows])
         yield fitted(heading, indent=4)
         for line, outcome in zip(lines, shown, strict=True):
-            yield style(fitted(line, indent=4), _COLOURS.get(outcome.result, ""))
+            yield style(fitted(line, indent=4), _colour(outcome))
     yield fitted(summary(report))
-    if empty := report.empty_of(namespaces):
-        yield f"no Takaras in: {some(empty)}"
+    yield from map(fitted, remarks)
+
+
+def _colour(outcome: Outcome) -> str:
+    return "red" if replaces_pods(outcome.changes) else _COLOURS.get(outcome.result, "")
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -97,10 +98,33 @@ def fitted(text: str, indent: int = 0) -> str:
     if not sys.stdout.isatty():
         return text
     width = max(shutil.get_terminal_size().columns - indent, _NARROWEST)
-    return f"\n{' ' * indent}".join(textwrap.wrap(text, width, break_on_hyphens=False) or [""])
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)  # a name stays whole
+    return f"\n{' ' * indent}".join(lines or [""])
 
 
 def style(text: str, colour: str) -> str:
-    """The text in this colour, on a terminal without NO_COLOR (https://no-color.org); "" is no colour."""
-    plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return text if plain or not colour else f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
+    """The text in this colour, where colours are allowed; "" is no colour."""
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour and _has_colours() else text
+
+
+def danger(line: str) -> str:
+    """The line with the word for a danger in red."""
+    return line.replace(ROLLOUT, style(ROLLOUT, "red"))
+
+
+def _has_colours() -> bool:
+    """On a terminal, but not a dumb one. NO_COLOR (https://no-color.org) and FORCE_COLOR (https://force-color.org)
+    come first, in this order."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def unmatched(settings: Settings, namespaces: Collection[str]) -> list[str]:
+    """What of --namespace and --selector met no Takara: perhaps it is mistyped. namespaces: those with a Takara."""
+    if settings.name:  # a name that meets none is an error
+        return []
+    empty = sorted(set(settings.namespace) - set(namespaces))
+    none = settings.selector if not namespaces else ""
+    parts = (f"no Takaras in: {some(empty)}" if empty else "", f"no Takara matches the selector {none}" if none else "")
+    return list(filter(None, map(one_line, parts)))

@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from takara_sync import __version__
 from takara_sync.cli.sources import given
+from takara_sync.objects import NAME
 from takara_sync.plan import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
@@ -28,6 +29,7 @@ _DECIDING = (*_PASSES, "plan")
 _CONNECTED = (*_DECIDING, "check")
 _INSTALL = ("manifests",)
 _LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
+_NAMESPACE = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -76,8 +78,11 @@ Seconds = Annotated[
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
+Namespace = Annotated[Text, _matching(_NAMESPACE, "the name of a namespace")]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+TakaraName = Annotated[
+    Text, _matching(rf"({_NAMESPACE}/)?{NAME.pattern}", "the name of a Takara, such as web or default/web")
+]
 Image = Annotated[
     Text,
     _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
@@ -88,7 +93,7 @@ Schedule = Annotated[  # without a time zone: Kubernetes also rejects TZ=
 ]
 
 
-def _option(
+def _option(  # noqa: PLR0913 - one argument for each thing that a field says
     group: str,
     help_text: str,
     default: Any,
@@ -97,7 +102,9 @@ def _option(
     short: str = "",
     commands: tuple[str, ...] = _DECIDING,
     secret: bool = False,
+    words: bool = False,
 ) -> Any:
+    """A field of Settings. words: on the command line these are words after the command, without a flag."""
     return Field(
         default,
         description=help_text,
@@ -107,6 +114,7 @@ def _option(
             "short": short,
             "commands": list(commands),
             "secret": secret,
+            "words": words,
         },
     )
 
@@ -138,6 +146,9 @@ class Settings(BaseSettings):
 
     namespace: Namespaces = _option(
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
+    )
+    name: Annotated[tuple[TakaraName, ...], BeforeValidator(_split)] = _option(
+        "Scope", "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all", (), "NAME", words=True
     )
     selector: Text | None = _option(
         "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
@@ -204,8 +215,13 @@ class Settings(BaseSettings):
         commands=("loop",),
     )
 
-    output: Literal["text", "wide", "json"] = _option(
-        "Output", "the form of the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
+    output: Literal["text", "wide", "json", "json-brief"] = _option(
+        "Output",
+        "the form of the report on stdout; json-brief is JSON without the Takaras that are unchanged and Ready",
+        "text",
+        "FORMAT",
+        short="-o",
+        commands=_CONNECTED,
     )
     tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], BeforeValidator(_split)] = _option(
         "Output", "blocked, invalid: exit 0 although a person has to act", (), "WHAT"

@@ -11,6 +11,7 @@ This module knows no Takara. Programs for other kinds can import everything that
 from __future__ import annotations
 
 import logging
+import os
 
 import tenacity
 
@@ -50,7 +51,7 @@ class Api:
     @classmethod
     def connect(
         cls,
-        kubeconfig: str | None = None,
+        kubeconfig: str | os.PathLike[str] | None = None,
         context: str | None = None,
         *,
         connections: int = 16,

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from takara_sync.cli.render import report_lines, show
+from takara_sync.cli.render import report_lines, show, unmatched
+from takara_sync.cli.settings import Settings
 from takara_sync.conditions import Reason
 from takara_sync.diff import Change
 from takara_sync.errors import Unreadable
@@ -76,6 +77,7 @@ def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_list_of_names_stays_short() -> None:
-    last = text_of(Report((), STARTED, 0), namespaces=[f"ns{number:04}" for number in range(1000)]).splitlines()[-1]
+    settings = Settings(namespace=tuple(f"ns{number:04}" for number in range(1000)))
+    last = text_of(Report((), STARTED, 0), remarks=unmatched(settings, ())).splitlines()[-1]
     assert last.startswith("no Takaras in: ns0000, ns0001, ")
     assert last.endswith(", ns0019 and 980 more")

@@ -11,7 +11,7 @@ import pytest
 
 import takara_sync
 
-HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec"}
+HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec", "shtab"}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
