@@ -188,6 +188,6 @@ def finished(attempt: Attempt) -> Outcome:
         level = logging.INFO if outcome.status_written and outcome.needs_a_person else logging.DEBUG
     if log.isEnabledFor(level):
         why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
-        extra = {"takara": str(attempt.key), "result": str(outcome.result)}
+        extra = {"takara": str(attempt.key), "result": str(outcome.result), "reported": True}
         log.log(level, "Deployment %s %s%s", attempt.key, outcome.result, why, extra=extra)
     return outcome

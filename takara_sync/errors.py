@@ -7,7 +7,10 @@ only. Each class has an exit code (README, "Exit codes") and a hint: the sentenc
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
+
+_REQUEST = re.compile(r"^[A-Z]+ /\S* (failed: )?")
 
 
 class TakaraSyncError(Exception):
@@ -124,9 +127,10 @@ class TemplateRejected(Rejected):
 class Retryable(ObjectError):
     """A transient failure: the same request may succeed later. It is not written to the status.
 
-    retry_after: the seconds of the Retry-After header. executed: whether the server may have executed the request.
-    refused: whether the connection was refused; every other request would be refused too. timed_out: whether no
-    complete response came in time.
+    kind: the message without the request, such as `connection refused`; the same for many requests. retry_after: the
+    seconds of the Retry-After header. executed: whether the server may have executed the request. refused: whether the
+    connection was refused; every other request would be refused too. timed_out: whether no complete response came in
+    time.
     """
 
     default_hint = "The next pass tries again."
@@ -143,6 +147,7 @@ class Retryable(ObjectError):
         timed_out: bool = False,
     ) -> None:
         super().__init__(message, hint)
+        self.kind = _REQUEST.sub("", message).partition(";")[0]
         self.retry_after = retry_after
         self.executed = executed
         self.refused = refused

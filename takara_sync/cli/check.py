@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
 from takara_sync.cli.render import fitted, show, style
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
@@ -83,7 +84,8 @@ def run(settings: Settings, stop: Stop) -> Exit:
         version, checks = _checks(api, deadline, settings)
     except PassStopped as stopped:
         error = stopped
-        log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+        log.error("the check stopped: %s", error, extra={"reported": True})  # noqa: TRY400 - an expected error needs no traceback
+    screen().finish()
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
     document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
     show(document, settings.output, _lines(document, api.source), error)

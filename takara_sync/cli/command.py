@@ -53,7 +53,8 @@ def run(argv: Sequence[str], stop: Stop) -> int:
             return _without_command(argv, prog)
         terminal = sys.stderr.isatty()
         level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
-        logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
+        beside_report = terminal and sys.stdout.isatty() and settings.output in ("text", "wide")
+        logs.set_up(settings.log_format or ("text" if terminal else "json"), level, beside_report=beside_report)
         return int(resolve_name(f"takara_sync.cli.{_COMMANDS[command]}")(settings, stop))
     except TakaraSyncError as error:
         message = str(TakaraSyncError(shortened(one_line(error.message), _MESSAGE_MAX), error.hint))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from takara_sync import __version__
+from takara_sync.cli.logs import announce
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
@@ -21,7 +23,7 @@ def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
     """
     import kubernetes.client  # noqa: F401, PLC0415 - the time of its import must not count as time of an exec plugin
 
-    return Api.connect(
+    api = Api.connect(
         settings.kubeconfig,
         settings.context,
         connections=settings.concurrency,
@@ -30,6 +32,9 @@ def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
         before=before,
         deadline=stop.watch(Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))),
     )
+    if not before:
+        announce(f"using {api.source}")
+    return api
 
 
 def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:
@@ -41,6 +46,7 @@ def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) ->
         namespaces=settings.namespace or (spaces if every else ()),
         selector=settings.selector or "",
         names=settings.name,
+        progress=screen().progress,
         server_dry_run=server_dry_run,
     )
 

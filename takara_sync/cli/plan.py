@@ -15,6 +15,7 @@ from takara_sync.attempt import result_of
 from takara_sync.change_limit import check_plan
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.render import danger, fitted, show, style, unmatched
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Cluster
@@ -110,14 +111,16 @@ def run(settings: Settings, stop: Stop) -> Exit:
     policy = policy_of(settings)
     plan, responses, error = Plan(()), dict[Key, str](), None
     try:
-        plan = plan_once(cluster_of(settings, api), policy, workers=settings.concurrency, seconds=deadline)
+        cluster, progress = cluster_of(settings, api), screen().progress
+        plan = plan_once(cluster, policy, workers=settings.concurrency, seconds=deadline, progress=progress)
         if settings.server:
             trial = cluster_of(settings, api, server_dry_run=True)
             responses = _responses(trial, plan, settings.concurrency, deadline)
         check_plan(plan, policy.max_changes)
     except PassStopped as stopped:
         error = stopped
-        log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+        log.error("the plan stopped: %s", error, extra={"reported": True})  # noqa: TRY400 - an expected error needs no traceback
+    screen().finish()
     takaras = _planned(plan, responses, utcnow())
     code = Exit(error.exit_code) if error else _exit(takaras, settings.tolerate)
     document = PlanDocument("takara-sync/plan/v1", int(code), error_document(error), takaras)

@@ -10,6 +10,7 @@ from pathlib import Path
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.render import NotWritten, report_lines, show, unmatched
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
 from takara_sync.report import Exit, Report, Result, summary
 from takara_sync.text import one_line, some
 
@@ -21,8 +22,8 @@ _TERMINATION_BYTES_MAX = 4096  # the kubelet cuts off the rest
 _LEVELS = {Exit.OK: logging.INFO, Exit.BLOCKED: logging.WARNING}  # of the last line of the log; else ERROR
 
 
-def publish(report: Report, settings: Settings, heartbeat: Heartbeat) -> Exit:
-    """Publish a report, and return the exit code of the process."""
+def publish(report: Report, settings: Settings, heartbeat: Heartbeat, stop: Stop) -> Exit:
+    """Publish a report, and return the exit code of the process. If nobody reads stdout any more, stop the process."""
     code = exit_code(report, settings)
     remarks = [] if report.error else unmatched(settings, {outcome.key.namespace for outcome in report.outcomes})
     lines = report_lines(report, every=settings.output == "wide", remarks=remarks)
@@ -30,7 +31,8 @@ def publish(report: Report, settings: Settings, heartbeat: Heartbeat) -> Exit:
         document = report.document(
             code, () if settings.name else settings.namespace, brief=settings.output == "json-brief"
         )
-        show(document, settings.output, lines, report.error)
+        if not show(document, settings.output, lines, report.error):
+            stop.ask("the end of the reader of stdout")
     except NotWritten as error:
         log.error("%s", error)  # noqa: TRY400 - an expected error needs no traceback
         code = code or Exit.FAILED
@@ -79,5 +81,5 @@ def log_summary(report: Report, code: Exit, remarks: Sequence[str] = ()) -> str:
     text = "; ".join(filter(None, parts))
     level = _LEVELS.get(report.exit if code != Exit.OK else code, logging.ERROR)
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs[:NEEDS_MAX]}
-    log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})
+    log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3), "reported": True})
     return text

@@ -39,8 +39,8 @@ class NotWritten(TakaraSyncError):
     default_hint = "Free space where stdout leads to. The writes to the cluster stay."
 
 
-def write(text: str) -> None:
-    """Write `text` to stdout. A pipe that its reader closed is no error.
+def write(text: str) -> bool:
+    """Write `text` to stdout. Returns whether there is still a reader: a pipe that its reader closed is no error.
 
     Raises:
         NotWritten: it could not be written for another reason.
@@ -53,10 +53,12 @@ def write(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise NotWritten(f"The output could not be written: {error.strerror}") from error
+        return False
+    return True
 
 
-def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> None:
-    """Write the document if `output` is json or json-brief; else the lines, and the error after them.
+def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> bool:
+    """Write the document if `output` is json or json-brief; else the lines, and the error after them. As `write`.
 
     Raises:
         NotWritten: stdout could not be written.
@@ -65,7 +67,7 @@ def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncE
         lines = [json_line(msgspec.to_builtins(document))]
     elif error is not None:
         lines = [*lines, style(fitted(one_line(f"error: {error}")), "red")]
-    write("".join(f"{line}\n" for line in lines))
+    return write("".join(f"{line}\n" for line in lines))
 
 
 def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] = ()) -> Iterator[str]:

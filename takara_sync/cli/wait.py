@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
@@ -26,6 +26,12 @@ def unready(report: Report, tolerated: Sequence[str]) -> dict[Key, str]:
         and each.result != Result.CONTESTED
         and (not each.needs_a_person or each.needs_a_person not in tolerated)
     }
+
+
+def waiting_for(report: Report, waiting: Mapping[Key, str], seconds: float) -> str:
+    """The line while --wait waits. waiting: see `unready`. seconds: how long it still may."""
+    ready = sum(each.ready == "Ready" for each in report.outcomes)
+    return f"{ready} of {ready + len(waiting)} Takaras are Ready; waiting for at most {max(0.0, seconds):.0f} s more"
 
 
 def left_of(max_changes: int | None, report: Report) -> int | None:

@@ -141,5 +141,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
 
 
 def _log_retry(state: tenacity.RetryCallState) -> Retryable:
-    log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
-    return _error(state)
+    error, follows = _error(state), (state.attempt_number + 1, state.upcoming_sleep)
+    log.warning("%s; try %d follows in %.1f s", error.message, *follows, extra={"retry": error.kind})
+    return error

@@ -40,6 +40,7 @@ from takara_sync.objects import (
     PodItem,
     Takara,
 )
+from takara_sync.progress import Progress
 from takara_sync.text import some
 
 log = logging.getLogger("takara_sync")
@@ -100,6 +101,7 @@ class KubeCluster:
     namespaces: send requests only for these namespaces; empty means all. selector: a label selector for Takaras.
     names: only these Takaras, each NAME or NAMESPACE/NAME; empty means all. It changes no number of requests.
     server_dry_run: send each write as a dry run; the server validates it and stores nothing.
+    progress: is told about each page of a list.
     """
 
     def __init__(
@@ -110,11 +112,13 @@ class KubeCluster:
         selector: str = "",
         names: Sequence[str] = (),
         server_dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
         self._selector = selector
         self._names = tuple(dict.fromkeys(names))
+        self._progress = progress
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
     @classmethod
@@ -195,6 +199,9 @@ class KubeCluster:
             found, token = decode.page(body, resource.kind, resource.lists, len(items) + len(unread))
             items += map(resource.keep, found.items)
             unread |= found.unread
+            if self._progress is not None:
+                done, left = len(items) + len(unread), decode.left_out(body)
+                self._progress(f"listing {resource.plural}", done, None if left is None else done + left)
             if not token:
                 return Listing(tuple(items), unread)
             if token in seen:

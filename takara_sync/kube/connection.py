@@ -91,7 +91,9 @@ class Connection:
     def _begin(self, kubeconfig: str | os.PathLike[str] | None, context: str | None, before: str) -> None:
         sources = paths(kubeconfig)
         self.chosen = choose(sources, context, before) or _in_pod(sources)
-        self.source = f"{_source(self.chosen)}, at {_url(self.chosen)}"
+        unchecked = self.chosen.cluster.get("insecure-skip-tls-verify")
+        remark = ", whose certificate is not checked" if unchecked else ""
+        self.source = f"{_source(self.chosen)}, at {_url(self.chosen)}{remark}"
         found = self._current()
         self.current = self._new_client(found)
         self._take(found)

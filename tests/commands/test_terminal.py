@@ -99,13 +99,13 @@ TOO_LARGE = "SizeTooLarge: spec.size is 1001, above the limit of 1000. Lower it,
 ONCE = f"""\
 NAMESPACE         NAME                                                           RESULT    DETAIL
 test-0123456789   {LONG[:-1]}b   invalid   {TOO_LARGE}
-test-0123456789   {LONG}   updated   {SCALED}; {IMAGE} (set by kubectl-set, TIME)
+test-0123456789   {LONG}   updated   ROLLOUT: pods are replaced; {SCALED}; {IMAGE} (set by kubectl-set, TIME)
 test-0123456789   new                                                            created
 4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid (TIME)
 """
 PLAN = f"""\
 ! test-0123456789/{LONG[:-1]}b: invalid  {TOO_LARGE}
-~ test-0123456789/{LONG}: apply  rollout
+~ test-0123456789/{LONG}: apply  ROLLOUT: pods are replaced, REPLICAS: 7 -> 3
     {SCALED}
     {IMAGE} (set by kubectl-set, TIME)
 + test-0123456789/new: create  1 replica

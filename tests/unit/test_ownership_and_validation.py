@@ -46,8 +46,8 @@ def test_the_controller_is_this_very_takara(owners: Any, *, ours: bool) -> None:
             Verdict(
                 Reason.NO_CONTROLLER,
                 "Deployment ns/one has no controller and is left alone. To make this Takara its controller: "
-                "takara-sync adopt one -n ns. Its pods may then be replaced, and deleting the Takara deletes it. Else rename "
-                "the Takara, or delete the Deployment.",
+                "takara-sync adopt one -n ns. Its pods may then be replaced, and deleting the Takara deletes it. Else "
+                "rename the Takara, or delete the Deployment.",
             ),
         ),
         ([owner(uid="older")], WAITING),
