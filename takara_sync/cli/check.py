@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
+from takara_sync.cli.findings import missing_namespaces, unclear_pauses
 from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
@@ -18,6 +19,7 @@ from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ApiNotServed, ObjectError, PassStopped, Unreadable
 from takara_sync.kube.api import Api
+from takara_sync.kube.cluster import INSTALL_CRD
 from takara_sync.kube.response import Request
 from takara_sync.objects import GROUP, PLURAL
 from takara_sync.report import ErrorDocument, Exit, error_document
@@ -45,6 +47,9 @@ RIGHTS = (
     Right("list", "", "pods"),
 )
 """The rights that a pass needs; k8s/base grants these and no more."""
+
+_NOT_ALLOWED = "not allowed; bind the ClusterRole takara-sync, which takara-sync manifests prints, to this user"
+_NO_NAMESPACE = "it does not exist. Correct -n, or create it."
 
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
@@ -95,12 +100,18 @@ def run(settings: Settings, stop: Stop) -> Exit:
 def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
     """The server's version and every check. Raises PassStopped if the server cannot be read."""
     hint = "Is the API server up, and is its address in the kubeconfig right?"
-    rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
     try:
         version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
+        missing = missing_namespaces(api, deadline, settings.namespace)
+        places = [namespace for namespace in settings.namespace or ("",) if namespace not in missing]
+        rights = [(right, namespace) for namespace in places for right in RIGHTS]
+        checks = [_served(api, deadline)]
+        checks += [CheckedDocument(f"namespace {name}", ok=False, detail=_NO_NAMESPACE) for name in missing]
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            checks = pool.map(lambda each: _right(api, deadline, *each), rights)
-            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
+            checks += pool.map(lambda each: _right(api, deadline, *each), rights)
+        pauses = unclear_pauses(api, deadline, places) if places else []
+        checks += [CheckedDocument(what, ok=False, detail=detail) for what, detail in pauses]
+        return version.get("gitVersion", ""), tuple(checks)
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -112,7 +123,7 @@ def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
     except ApiNotServed:
-        return CheckedDocument(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
+        return CheckedDocument(what, ok=False, detail=INSTALL_CRD)
     return CheckedDocument(what, ok=True)
 
 
@@ -129,7 +140,7 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
     where = f"namespace {namespace}" if namespace else "all namespaces"
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
     allowed = review["status"]["allowed"]
-    return CheckedDocument(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
+    return CheckedDocument(what, allowed, "" if allowed else _NOT_ALLOWED)
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:

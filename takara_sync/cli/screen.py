@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import shutil
 import sys
-import time
 from collections import Counter
+from time import monotonic
 
 from takara_sync.text import shortened
 
@@ -28,7 +28,7 @@ class Screen(logging.StreamHandler):  # type: ignore[type-arg]
         self._retries = Counter[str]()
         self._last: dict[str, logging.LogRecord] = {}
         self._doing, self._drawn = "", False
-        self._next = time.monotonic() + _QUIET_SECONDS
+        self._next = monotonic() + _QUIET_SECONDS
 
     def emit(self, record: logging.LogRecord) -> None:
         kind: str = getattr(record, "retry", "")
@@ -47,7 +47,7 @@ class Screen(logging.StreamHandler):  # type: ignore[type-arg]
         if self._live:
             with self.lock:  # type: ignore[union-attr] # a handler has one from its start
                 self._doing = f"{what}: {done}{'' if total is None else f' of {total}'}"
-                if time.monotonic() >= self._next:
+                if monotonic() >= self._next:
                     self._draw()
 
     def show(self, text: str) -> None:
@@ -62,7 +62,7 @@ class Screen(logging.StreamHandler):  # type: ignore[type-arg]
         with self.lock:  # type: ignore[union-attr]
             self._log_retries()
             self._erase()
-            self._doing, self._next = "", time.monotonic() + _QUIET_SECONDS
+            self._doing, self._next = "", monotonic() + _QUIET_SECONDS
 
     def _log_retries(self) -> None:
         found = dict(self._retries)
@@ -88,7 +88,7 @@ class Screen(logging.StreamHandler):  # type: ignore[type-arg]
             text = shortened("; ".join(filter(None, (self._doing, *again))), shutil.get_terminal_size().columns - 1)
             self.stream.write(f"{_ERASE}{text}")
             self.stream.flush()
-            self._drawn, self._next = True, time.monotonic() + _BETWEEN_SECONDS
+            self._drawn, self._next = True, monotonic() + _BETWEEN_SECONDS
 
     def _erase(self) -> None:
         if self._drawn:
