@@ -97,12 +97,12 @@ class Outcome(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What a pass did, or with dry_run would have done. Outcomes are sorted by key.
+    """What a pass did, or with dry_run would have done. takaras: an Outcome for each, sorted by key.
 
     error: why the pass stopped; None if it completed. next_start: the Takara with which the next pass should begin.
     """
 
-    outcomes: tuple[Outcome, ...]
+    takaras: tuple[Outcome, ...]
     started: datetime
     seconds: float
     error: PassStopped | None = None
@@ -110,14 +110,19 @@ class Report(Struct, frozen=True):
     next_start: Key | None = None
 
     @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The old name of `takaras`."""
+        return self.takaras
+
+    @property
     def counts(self) -> Mapping[Result, int]:
-        return Counter(outcome.result for outcome in self.outcomes)
+        return Counter(outcome.result for outcome in self.takaras)
 
     @property
     def exit(self) -> Exit:
         """The exit code. A bug comes first, then the error of the pass, not reached, failed, and blocked."""
         results = set(self.counts)
-        if any(outcome.bug for outcome in self.outcomes):
+        if any(outcome.bug for outcome in self.takaras):
             return Exit.BUG
         if self.error is not None:
             return Exit(self.error.exit_code)
@@ -125,7 +130,7 @@ class Report(Struct, frozen=True):
             return Exit.CUT_SHORT
         if Result.FAILED in results:
             return Exit.FAILED
-        return Exit.BLOCKED if any(outcome.needs_a_person for outcome in self.outcomes) else Exit.OK
+        return Exit.BLOCKED if any(outcome.needs_a_person for outcome in self.takaras) else Exit.OK
 
     def raise_for_failure(self) -> None:
         """Raise for every exit code but 0 and 6 (blocked or invalid Takaras).
@@ -137,8 +142,8 @@ class Report(Struct, frozen=True):
         if self.error is not None:
             raise self.error
         for result, error in ((Result.FAILED, ObjectError), (Result.NOT_REACHED, CutShort)):
-            if found := [outcome for outcome in self.outcomes if outcome.result == result]:
-                what = f"{len(found)} of {len(self.outcomes)} Takaras {_WERE[result]}"
+            if found := [outcome for outcome in self.takaras if outcome.result == result]:
+                what = f"{len(found)} of {len(self.takaras)} Takaras {_WERE[result]}"
                 raise error(f"{what}, first {found[0].key}: {found[0].message}")
 
     def empty_of(self, namespaces: Iterable[str]) -> tuple[str, ...]:
@@ -147,7 +152,7 @@ class Report(Struct, frozen=True):
         Empty if the pass stopped, because it may not have read them.
         """
         return (
-            () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
+            () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.takaras}))
         )
 
     def document(
@@ -167,9 +172,7 @@ class Report(Struct, frozen=True):
             dry_run=self.dry_run,
             counts={str(result): self.counts[result] for result in Result if result in self.counts},
             empty_namespaces=self.empty_of(namespaces),
-            takaras=tuple(
-                _outcome_document(outcome) for outcome in self.outcomes if not (brief and outcome.is_settled)
-            ),
+            takaras=tuple(_outcome_document(outcome) for outcome in self.takaras if not (brief and outcome.is_settled)),
         )
 
 
@@ -235,7 +238,7 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
 
 def summary(report: Report) -> str:
     """`12 Takaras: 2 created, 10 unchanged (0.3 s)`."""
-    total = len(report.outcomes)
+    total = len(report.takaras)
     counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
     plural = "" if total == 1 else "s"
     dry = "dry run: " if report.dry_run else ""

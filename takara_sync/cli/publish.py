@@ -25,7 +25,7 @@ _LEVELS = {Exit.OK: logging.INFO, Exit.BLOCKED: logging.WARNING}  # of the last 
 def publish(report: Report, settings: Settings, heartbeat: Heartbeat, stop: Stop) -> Exit:
     """Publish a report, and return the exit code of the process. If nobody reads stdout any more, stop the process."""
     code = exit_code(report, settings)
-    remarks = [] if report.error else unmatched(settings, {outcome.key.namespace for outcome in report.outcomes})
+    remarks = [] if report.error else unmatched(settings, {outcome.key.namespace for outcome in report.takaras})
     lines = report_lines(report, every=settings.output == "wide", remarks=remarks)
     try:
         document = report.document(
@@ -44,11 +44,11 @@ def publish(report: Report, settings: Settings, heartbeat: Heartbeat, stop: Stop
 def exit_code(report: Report, settings: Settings) -> Exit:
     """The exit code of the report. --tolerate and --dry-run change it: a dry run fails if changes are pending."""
     code = report.exit
-    needs = {outcome.needs_a_person for outcome in report.outcomes} - {""}
+    needs = {outcome.needs_a_person for outcome in report.takaras} - {""}
     if code == Exit.BLOCKED and needs <= set(settings.tolerate):
         code = Exit.OK
     # An update that changes no value is not pending.
-    pending = any(each.result in (Result.CREATED, Result.TAKEN_OVER) or each.changes for each in report.outcomes)
+    pending = any(each.result in (Result.CREATED, Result.TAKEN_OVER) or each.changes for each in report.takaras)
     return Exit.FAILED if settings.dry_run and pending and code in (Exit.OK, Exit.BLOCKED) else code
 
 
@@ -60,7 +60,7 @@ def write_termination_message(report: Report) -> None:
     """
     lines = [summary(report), *([one_line(str(report.error))] if report.error else [])]
     for result in (Result.FAILED, Result.BLOCKED, Result.INVALID):
-        lines += [f"{each.key} {result}: {each.detail}" for each in report.outcomes if each.result == result]
+        lines += [f"{each.key} {result}: {each.detail}" for each in report.takaras if each.result == result]
     text = "\n".join(lines).encode()[:_TERMINATION_BYTES_MAX].decode(errors="ignore")
     with contextlib.suppress(OSError), TERMINATION_LOG.open("r+") as file:  # outside of a pod it does not exist
         file.truncate()
@@ -70,7 +70,7 @@ def write_termination_message(report: Report) -> None:
 def log_summary(report: Report, code: Exit, remarks: Sequence[str] = ()) -> str:
     """Log the counts of a pass, and the Takaras that failed or need a person. Returns the text."""
     needs = [
-        f"{each.key} ({each.reason})" for each in report.outcomes if each.needs_a_person or each.result == Result.FAILED
+        f"{each.key} ({each.reason})" for each in report.takaras if each.needs_a_person or each.result == Result.FAILED
     ]
     parts = (
         summary(report),

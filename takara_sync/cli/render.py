@@ -30,6 +30,7 @@ _COLOURS = {
 _CODES = {"green": "32", "yellow": "33", "red": "31"}
 _NARROWEST = 20  # columns: on a narrower terminal, lines are longer than the terminal
 _HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
+_MORE_HEADINGS = ("STATUS", "WRITTEN")  # the condition that is True, and whether this pass wrote the status
 
 
 class NotWritten(TakaraSyncError):
@@ -74,15 +75,21 @@ def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] 
     """A table of the Takaras that are not unchanged, or of every Takara; the counts, and the remarks."""
     too_many = isinstance(report.error, TooManyChanges)
     hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
-    shown = [outcome for outcome in report.outcomes if every or outcome.result not in hidden]
+    shown = [outcome for outcome in report.takaras if every or outcome.result not in hidden]
     if shown:
-        rows = [(each.key.namespace, each.key.name, each.result, each.detail) for each in shown]
-        heading, *lines = aligned([_HEADINGS, *rows])
+        rows = [(*each.key, each.result, *_more(each, every=every), each.detail) for each in shown]
+        headings = (*_HEADINGS[:-1], *(_MORE_HEADINGS if every else ()), _HEADINGS[-1])
+        heading, *lines = aligned([headings, *rows])
         yield fitted(heading, indent=4)
         for line, outcome in zip(lines, shown, strict=True):
             yield style(fitted(line, indent=4), _colour(outcome))
     yield fitted(summary(report))
     yield from map(fitted, remarks)
+
+
+def _more(outcome: Outcome, *, every: bool) -> tuple[str, ...]:
+    """The cells of the columns that only -o wide has."""
+    return (outcome.ready, "yes" if outcome.status_written else "no") if every else ()
 
 
 def _colour(outcome: Outcome) -> str:

@@ -22,7 +22,7 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 SCALED = Change("spec.replicas", 7, 3, "kubectl")
 OUTCOMES = (
     Outcome(Key("ns", "bad"), Result.FAILED, Reason.APPLY_REJECTED, "no\nway\x1b[31m"),
-    Outcome(Key("ns", "fine"), Result.UNCHANGED),
+    Outcome(Key("ns", "fine"), Result.UNCHANGED, ready="Ready"),
     Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True),
 )
 
@@ -48,7 +48,10 @@ def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines_and_wide_shows_
     ]
     assert text_of(REPORT).splitlines() == expected
     wide = text_of(REPORT, every=True).splitlines()
-    assert (len(wide), "ns          fine          unchanged" in wide) == (len(expected) + 1, True)
+    assert len(wide) == len(expected) + 1
+    assert wide[0] == "NAMESPACE   NAME          RESULT      STATUS   WRITTEN   DETAIL"
+    assert "ns          fine          unchanged   Ready    no" in wide
+    assert "ns          a-long-name   updated              yes       spec.replicas 7 -> 3 (set by kubectl)" in wide
 
 
 @pytest.mark.parametrize(
@@ -74,6 +77,20 @@ def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) ->
     assert (found["schema"], found["exit"], found["error"]) == ("takara-sync/report/v2", 6, None)
     assert (found["started"], found["seconds"]) == ("2026-01-02T03:04:05.678Z", 1.235)
     assert found["counts"] == {"updated": 1, "unchanged": 1, "failed": 1}
+
+
+def test_brief_json_says_only_what_is_not_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    """500 idle Takaras are one short line; one that is not Ready is news."""
+    idle = [Outcome(Key("ns", f"t{number}"), Result.UNCHANGED, ready="Ready") for number in range(500)]
+    waiting = Outcome(Key("ns", "waiting"), Result.UNCHANGED, ready="Progressing")
+    whole = Report((*idle, waiting, OUTCOMES[2]), STARTED, 1)
+    show(whole.document(brief=True), "json-brief", ())
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert [takara["name"] for takara in found["takaras"]] == ["waiting", "a-long-name"]
+    assert found["counts"] == {"updated": 1, "unchanged": 501}
+    show(Report(tuple(idle), STARTED, 1).document(brief=True), "json-brief", ())
+    assert len(capsys.readouterr().out) < 300
 
 
 def test_a_list_of_names_stays_short() -> None:

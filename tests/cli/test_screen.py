@@ -120,7 +120,7 @@ def test_the_line_is_never_wider_than_the_terminal(monkeypatch: pytest.MonkeyPat
     stderr = Terminal()
     with writing(stderr) as one:
         one.show("one word after another and then some more")
-        assert stderr.getvalue() == "\r\x1b[Kone word after another..."
+        assert stderr.getvalue() == "\r\x1b[Kone word after another and..."
 
 
 @pytest.mark.parametrize(("level", "lines"), [("info", 1), ("warning", 1), ("error", 0)])
