@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +19,7 @@ def one_line(text: str) -> str:
     Every character that is not printable becomes a space.
     """
     printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
-    return shortened(re.sub(r"\s+", " ", printable).strip(), MESSAGE_BYTES)
+    return shortened(" ".join(printable.split()), MESSAGE_BYTES)
 
 
 def shortened(text: str, most: int) -> str:
