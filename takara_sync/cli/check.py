@@ -11,13 +11,16 @@ import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
+from takara_sync.cli.findings import missing_namespaces, unclear_pauses
 from takara_sync.cli.installed import Proof, leftovers
 from takara_sync.cli.render import fitted, show, style
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ApiNotServed, ObjectError, PassStopped, Unreadable
 from takara_sync.kube.api import Api
+from takara_sync.kube.cluster import INSTALL_CRD
 from takara_sync.kube.response import Request
 from takara_sync.objects import GROUP, PLURAL
 from takara_sync.report import ErrorDocument, Exit, error_document
@@ -48,6 +51,9 @@ RIGHTS = (
 """The rights that a pass uses; k8s/base grants these and no more."""
 
 _OPTIONAL = {Right("create", "events.k8s.io", "events"): "not allowed; passes send no Events"}
+
+_NOT_ALLOWED = "not allowed; bind the ClusterRole takara-sync, which takara-sync manifests prints, to this user"
+_NO_NAMESPACE = "it does not exist. Correct -n, or create it."
 
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
@@ -97,7 +103,8 @@ def run(settings: Settings, stop: Stop) -> Exit:
         found = list(leftovers(api, deadline))
     except PassStopped as stopped:
         error = stopped
-        log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+        log.error("the check stopped: %s", error, extra={"reported": True})  # noqa: TRY400 - an expected error needs no traceback
+    screen().finish()
     checks += tuple(CheckedDocument(one.what, one.ok, one.detail) for one in found if one.ok is not None)
     unknown = tuple(NotCheckedDocument(one.what, one.detail) for one in found if one.ok is None)
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
@@ -109,12 +116,18 @@ def run(settings: Settings, stop: Stop) -> Exit:
 def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
     """The server's version and every check. Raises PassStopped if the server cannot be read."""
     hint = "Is the API server up, and is its address in the kubeconfig right?"
-    rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
     try:
         version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
+        missing = missing_namespaces(api, deadline, settings.namespace)
+        places = [namespace for namespace in settings.namespace or ("",) if namespace not in missing]
+        rights = [(right, namespace) for namespace in places for right in RIGHTS]
+        checks = [_served(api, deadline)]
+        checks += [CheckedDocument(f"namespace {name}", ok=False, detail=_NO_NAMESPACE) for name in missing]
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            checks = pool.map(lambda each: _right(api, deadline, *each), rights)
-            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
+            checks += pool.map(lambda each: _right(api, deadline, *each), rights)
+        pauses = unclear_pauses(api, deadline, places) if places else []
+        checks += [CheckedDocument(what, ok=False, detail=detail) for what, detail in pauses]
+        return version.get("gitVersion", ""), tuple(checks)
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -126,7 +139,7 @@ def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
     except ApiNotServed:
-        return CheckedDocument(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
+        return CheckedDocument(what, ok=False, detail=INSTALL_CRD)
     return CheckedDocument(what, ok=True)
 
 
@@ -144,8 +157,7 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
     if review["status"]["allowed"]:
         return CheckedDocument(what, ok=True)
-    detail = _OPTIONAL.get(right, "not allowed; bind the Role or ClusterRole of k8s/base")
-    return CheckedDocument(what, right in _OPTIONAL, detail)
+    return CheckedDocument(what, right in _OPTIONAL, _OPTIONAL.get(right, _NOT_ALLOWED))
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from takara_sync import __version__
 from takara_sync.cli.sources import given
 from takara_sync.managed_fields import LEGACY_MANAGERS
+from takara_sync.objects import NAME
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
@@ -111,6 +112,9 @@ _CRON = r"@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}"
 _ADDED = r"[A-Za-z0-9._/*\[\]-]+"
 Namespace = Annotated[Text, _matching(_NAMESPACE, "the name of a namespace"), _text_schema(_NAMESPACE)]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+TakaraName = Annotated[
+    Text, _matching(rf"({_NAMESPACE}/)?{NAME.pattern}", "the name of a Takara, such as web or default/web")
+]
 ObjectName = Annotated[Text, _matching(_NAME, "the name of an object"), _text_schema(_NAME)]
 ObjectNames = Annotated[tuple[ObjectName, ...], BeforeValidator(_split)]
 Prefix = Annotated[
@@ -139,7 +143,7 @@ Percentage = Annotated[
 Changes = Annotated[Annotated[int, Field(ge=0, strict=True)] | Percentage, BeforeValidator(_changes)]
 
 
-def _option(
+def _option(  # noqa: PLR0913 - one argument for each thing that a field says
     group: str,
     help_text: str,
     default: Any,
@@ -148,7 +152,9 @@ def _option(
     short: str = "",
     commands: tuple[str, ...] = _DECIDING,
     secret: bool = False,
+    words: bool = False,
 ) -> Any:
+    """A field of Settings. words: on the command line these are words after the command, without a flag."""
     return Field(
         default,
         description=help_text,
@@ -158,6 +164,7 @@ def _option(
             "short": short,
             "commands": list(commands),
             "secret": secret,
+            "words": words,
         },
     )
 
@@ -194,6 +201,9 @@ class Settings(BaseSettings):
     )
     exclude_namespace: Namespaces = _option(
         "Scope", "every namespace but this one (repeats)", (), "NAME", commands=_INSTALLED
+    )
+    name: Annotated[tuple[TakaraName, ...], BeforeValidator(_split)] = _option(
+        "Scope", "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all", (), "NAME", words=True
     )
     selector: Text | None = _option(
         "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l", commands=_INSTALLED
@@ -325,8 +335,13 @@ class Settings(BaseSettings):
         commands=("loop",),
     )
 
-    output: Literal["text", "wide", "json"] = _option(
-        "Output", "the form of the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
+    output: Literal["text", "wide", "json", "json-brief"] = _option(
+        "Output",
+        "the form of the report on stdout; json-brief is JSON without the Takaras that are unchanged and Ready",
+        "text",
+        "FORMAT",
+        short="-o",
+        commands=_CONNECTED,
     )
     tolerate: Annotated[tuple[Literal["blocked", "invalid", "nothing"], ...], BeforeValidator(_split)] = _option(
         "Output",

@@ -80,7 +80,7 @@ class Sources:
     def flag(self, text: str) -> list[str]:
         if core(Settings.model_fields[self.name].annotation) is bool:
             return [flag_of(self.name) if text == "true" else flag_of(f"no_{self.name}")]
-        return [flag_of(self.name), text]
+        return ["once", text] if self.name == "name" else [flag_of(self.name), text]
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:
         environ = NEEDS.get(self.name, {}) | ({} if variable is None else {self.variable: variable})
@@ -102,7 +102,7 @@ def test_a_mistake_is_named_with_its_source(tmp_path: Path, name: str) -> None:
     said, wrong = Sources(tmp_path, name), samples(name).wrong
     places = {f"{said.path}: {name.replace('_', '-')}": (said.file(wrong), None), said.variable: ([], wrong)}
     if wrong != "perhaps":  # a flag without a value
-        places[flag_of(name)] = (said.flag(wrong), None)
+        places["NAME" if name == "name" else flag_of(name)] = (said.flag(wrong), None)
     for source, (argv, variable) in places.items():
         with pytest.raises(ConfigurationError) as raised:
             said.load(argv, variable)
