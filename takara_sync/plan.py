@@ -47,16 +47,17 @@ from takara_sync.validation import problem_of
 class Policy:
     """What a pass may do.
 
-    max_size: a larger spec.size is invalid. max_changes: the maximum number of changed Deployments per pass (None: no
-    limit). allow_templates: whether to use `spec.template`. desired: returns the manifest of a Takara's Deployment,
-    without side effects: a dict with `spec.template`. Of its `metadata` only labels and annotations are kept; name,
-    selector, owner and replicas are set afterwards. legacy_managers: field managers whose fields we take over.
-    accept_newer_format: apply even if a newer takara-sync applied last (a deliberate rollback). interval: the time
-    since the last pass of a loop, so that not every pass repeats rejected writes; None for a single pass.
+    max_size: a larger spec.size is invalid. max_changes: the maximum number of changed Deployments per pass, or a
+    percentage of the Takaras, such as "10%", rounded up (None: no limit). allow_templates: whether to use
+    `spec.template`. desired: returns the manifest of a Takara's Deployment, without side effects: a dict with
+    `spec.template`. Of its `metadata` only labels and annotations are kept; name, selector, owner and replicas are set
+    afterwards. legacy_managers: field managers whose fields we take over. accept_newer_format: apply even if a newer
+    takara-sync applied last (a deliberate rollback). interval: the time since the last pass of a loop, so that not
+    every pass repeats rejected writes; None for a single pass.
     """
 
     max_size: int = 1000
-    max_changes: int | None = None
+    max_changes: int | str | None = None
     allow_templates: bool = False
     desired: Callable[[Takara], Manifest] = deployment_for
     legacy_managers: tuple[str, ...] = LEGACY_MANAGERS

@@ -29,8 +29,9 @@ _COLOURS = {
 }
 _CODES = {"green": "32", "yellow": "33", "red": "31"}
 _NARROWEST = 20  # columns: on a narrower terminal, lines are longer than the terminal
-_HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
+_HEADINGS = ("NAMESPACE", "NAME", "SIZE", "READY", "RESULT", "DETAIL")
 _MORE_HEADINGS = ("STATUS", "WRITTEN")  # the condition that is True, and whether this pass wrote the status
+_LAST = (Result.NOT_REACHED, Result.UNCHANGED, Result.INVALID, Result.BLOCKED, Result.FAILED)
 
 
 class NotWritten(TakaraSyncError):
@@ -72,14 +73,17 @@ def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncE
 
 
 def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] = ()) -> Iterator[str]:
-    """A table of the Takaras that are not unchanged, or of every Takara; the counts, and the remarks."""
+    """A table of the Takaras that are not unchanged or not Ready, or of every Takara; the counts, and the remarks.
+
+    What needs attention comes last, next to the counts.
+    """
     too_many = isinstance(report.error, TooManyChanges)
     hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
-    shown = [outcome for outcome in report.takaras if every or outcome.result not in hidden]
+    shown = [each for each in report.takaras if every or each.result not in hidden or each.not_ready]
     if shown:
-        rows = [(*each.key, each.result, *_more(each, every=every), each.detail) for each in shown]
+        shown.sort(key=_group)
         headings = (*_HEADINGS[:-1], *(_MORE_HEADINGS if every else ()), _HEADINGS[-1])
-        heading, *lines = aligned([headings, *rows])
+        heading, *lines = aligned([headings, *(_row(each, every=every) for each in shown)])
         yield fitted(heading, indent=4)
         for line, outcome in zip(lines, shown, strict=True):
             yield style(fitted(line, indent=4), _colour(outcome))
@@ -87,13 +91,24 @@ def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] 
     yield from map(fitted, remarks)
 
 
-def _more(outcome: Outcome, *, every: bool) -> tuple[str, ...]:
-    """The cells of the columns that only -o wide has."""
-    return (outcome.ready, "yes" if outcome.status_written else "no") if every else ()
-
-
 def _colour(outcome: Outcome) -> str:
-    return "red" if replaces_pods(outcome.changes) else _COLOURS.get(outcome.result, "")
+    if replaces_pods(outcome.changes):
+        return "red"
+    return "yellow" if outcome.not_ready else _COLOURS.get(outcome.result, "")
+
+
+def _row(outcome: Outcome, *, every: bool) -> tuple[str, ...]:
+    """The cells of a line. every: with those of the columns that only -o wide has."""
+    size = "" if outcome.size is None else str(outcome.size)
+    detail = outcome.detail or (outcome.ready if outcome.not_ready else "")
+    more = (outcome.ready, "yes" if outcome.status_written else "no") if every else ()
+    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, *more, detail
+
+
+def _group(outcome: Outcome) -> int:
+    """The place of its rows: what is as it should be, what is not Ready, what needs a person, what failed."""
+    result = Result.UNCHANGED if outcome.not_ready else outcome.result
+    return 1 + _LAST.index(result) if result in _LAST and (outcome.not_ready or result != Result.UNCHANGED) else 0
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:

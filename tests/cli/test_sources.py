@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
+QUANTITIES = {"request": ("1", "2"), "limit": ("1", "2")}
 FIELDS = [name for name in Settings.model_fields if name != "config"]
 
 
@@ -28,12 +30,18 @@ class Samples(NamedTuple):
     wrong: str
 
 
+TEXTS = {
+    "schedule": Samples("@one", "@one", "@two", "@two", ""),
+    "metrics_address": Samples("9090", "127.0.0.1:9090", "[::]:1", "[::]:1", "here"),
+}
+
+
 def core(annotation: Any) -> Any:
-    """The type without Annotated and None around it."""
+    """The type without Annotated and None around it; of several, the first."""
     if get_origin(annotation) is Annotated:
         return core(get_args(annotation)[0])
     inner = [one for one in get_args(annotation) if one is not type(None)]
-    return core(inner[0]) if type(None) in get_args(annotation) else annotation
+    return core(inner[0]) if get_origin(annotation) in (Union, UnionType) else annotation
 
 
 def samples(name: str) -> Samples:
@@ -47,15 +55,15 @@ def samples(name: str) -> Samples:
         return Samples(first, first, second, second, "nonsense")
     if get_origin(kind) is tuple:
         names = get_args(core(get_args(kind)[0])) or ("one", "two")
-        return Samples(names[0], (names[0],), names[1], (names[1],), "a,,b")
+        return Samples(names[0], (names[0],), names[-1], (names[-1],), "a,,b")  # there may be only one
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
-    return Samples(one, one, two, two, "")
+    one, two = QUANTITIES.get(name.rpartition("_")[2], ("one", "two"))
+    return TEXTS.get(name, Samples(one, one, two, two, ""))
 
 
 class Sources:

@@ -167,16 +167,18 @@ def test_a_failed_takara_is_said_once(simulated: Simulated) -> None:
 IMAGE = "spec.template.spec.containers[takara].image registry.example.org/a/long/path/to/an/image:1.2.3 -> busybox"
 SCALED = "spec.replicas 7 -> 3 (set by kubectl, subresource scale)"
 TOO_LARGE = "SizeTooLarge: spec.size is 1001, above the limit of 1000. Lower it, or raise --max-size."
+ROLLOUT = "ROLLOUT: pods are replaced"
 ONCE = f"""\
-NAMESPACE         NAME                                                           RESULT    DETAIL
-test-0123456789   {LONG[:-1]}b   invalid   {TOO_LARGE}
-test-0123456789   {LONG}   updated   ROLLOUT: pods are replaced; {SCALED}; {IMAGE} (set by kubectl-set, TIME)
-test-0123456789   new                                                            created
-4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid (TIME)
+NAMESPACE         NAME                                                           SIZE   READY   RESULT      DETAIL
+test-0123456789   {LONG}   3      0       updated     {ROLLOUT}; {SCALED}; {IMAGE} (set by kubectl-set, TIME)
+test-0123456789   new                                                            1      0       created
+test-0123456789   calm                                                           1      0       unchanged   Progressing
+test-0123456789   {LONG[:-1]}b   1001   0       invalid     {TOO_LARGE}
+4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid; 1 not Ready: test-0123456789/calm 0/1 (TIME)
 """
 PLAN = f"""\
 ! test-0123456789/{LONG[:-1]}b: invalid  {TOO_LARGE}
-~ test-0123456789/{LONG}: apply  ROLLOUT: pods are replaced, REPLICAS: 7 -> 3
+~ test-0123456789/{LONG}: apply  {ROLLOUT}, REPLICAS: 7 -> 3
     {SCALED}
     {IMAGE} (set by kubectl-set, TIME)
 + test-0123456789/new: create  1 replica
