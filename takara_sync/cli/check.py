@@ -1,16 +1,18 @@
-"""`takara-sync check`: the server, the API and the rights that a pass needs."""
+"""`takara-sync check`: the server, the API, the rights that a pass needs, and the admission policy."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
+from takara_sync.cli.fenced import RESTRICTED, Proof, proofs
 from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -45,6 +47,11 @@ RIGHTS = (
 )
 """The rights that a pass needs; k8s/base grants these and no more."""
 
+UNRESTRICTED = Right("update", GROUP, PLURAL, "fence")
+"""Who has it is not restricted by the admission policy: wildcard roles have it."""
+TEMPLATES = Right("use", GROUP, PLURAL, "template")
+"""Where it is granted, the admission policy allows any pod template."""
+
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
 
@@ -57,7 +64,14 @@ class CheckedDocument(Struct, frozen=True):
     detail: str = ""
 
 
-class CheckDocument(Struct, frozen=True):
+class NotCheckedDocument(Struct, frozen=True):
+    """What these credentials cannot find out, and why."""
+
+    what: str
+    detail: str
+
+
+class CheckDocument(Struct, frozen=True, rename="camel"):
     """Every check. `exit` is the exit code."""
 
     schema: Literal["takara-sync/check/v1"]
@@ -65,6 +79,7 @@ class CheckDocument(Struct, frozen=True):
     error: ErrorDocument | None
     server: str
     checks: tuple[CheckedDocument, ...]
+    not_checked: tuple[NotCheckedDocument, ...] = ()
 
 
 # ------------------------------------------------------------------ the command
@@ -78,43 +93,56 @@ def run(settings: Settings, stop: Stop) -> Exit:
     """
     api = api_of(settings, stop)
     deadline = stop.watch(Deadline(settings.pass_timeout))
-    version, checks, error = "", tuple[CheckedDocument, ...](), None
+    version, found, error = "", tuple[Proof, ...](), None
     try:
-        version, checks = _checks(api, deadline, settings)
+        version, found = _checks(api, deadline, settings)
     except PassStopped as stopped:
         error = stopped
         log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+    checks = tuple(CheckedDocument(one.what, one.ok, one.detail) for one in found if one.ok is not None)
+    unknown = tuple(NotCheckedDocument(one.what, one.detail) for one in found if one.ok is None)
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
-    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
+    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks, unknown)
     show(document, settings.output, _lines(document, api.source), error)
     return code
 
 
-def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
+def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[Proof, ...]]:
     """The server's version and every check. Raises PassStopped if the server cannot be read."""
     hint = "Is the API server up, and is its address in the kubeconfig right?"
-    rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
+    namespaces = settings.namespace or ("",)
+    rights = [(right, namespace) for namespace in namespaces for right in RIGHTS]
     try:
         version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            checks = pool.map(lambda each: _right(api, deadline, *each), rights)
-            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
+            checks = tuple(pool.map(lambda each: _right(api, deadline, *each), rights))
+            complete = all(check.ok for check in checks)
+            fence = pool.map(lambda each: _fence(api, deadline, each, settings, complete=complete), namespaces)
+            return version.get("gitVersion", ""), (_served(api, deadline), *checks, *chain(*fence))
     except ObjectError as error:
         raise Unreadable(error.message, hint) from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise Unreadable(f"The response is not from an API server: {error}", hint) from error
 
 
-def _served(api: Api, deadline: Deadline) -> CheckedDocument:
+def _served(api: Api, deadline: Deadline) -> Proof:
     what = f"{PLURAL}.{GROUP}/v1alpha1 is served"
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
     except ApiNotServed:
-        return CheckedDocument(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
-    return CheckedDocument(what, ok=True)
+        return Proof(what, ok=False, detail="install the CRD: kubectl apply -k k8s/crd")
+    return Proof(what, ok=True)
 
 
-def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> CheckedDocument:
+def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Proof:
+    resource = "/".join(filter(None, (right.resource, right.subresource)))
+    where = f"namespace {namespace}" if namespace else "all namespaces"
+    what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
+    allowed = _allowed(api, deadline, right, namespace)
+    return Proof(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
+
+
+def _allowed(api: Api, deadline: Deadline, right: Right, namespace: str) -> bool:
     """https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/"""
     body = {
         "apiVersion": "authorization.k8s.io/v1",
@@ -123,11 +151,19 @@ def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Checke
     }
     request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
     review = msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
-    resource = "/".join(filter(None, (right.resource, right.subresource)))
-    where = f"namespace {namespace}" if namespace else "all namespaces"
-    what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
-    allowed = review["status"]["allowed"]
-    return CheckedDocument(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
+    return bool(review["status"]["allowed"])
+
+
+def _fence(api: Api, deadline: Deadline, namespace: str, settings: Settings, *, complete: bool) -> tuple[Proof, ...]:
+    """Whether the admission policy restricts these credentials. complete: whether no right is missing."""
+    place = namespace or "default"  # the rights are the same in every namespace
+    if not complete:
+        return (Proof(RESTRICTED.format(place), None, "grant the missing rights first"),)
+    if _allowed(api, deadline, UNRESTRICTED, place):
+        why = f"it does not restrict users who may update {PLURAL}/fence; check as the ServiceAccount of takara-sync"
+        return (Proof(RESTRICTED.format(place), None, why),)
+    templates = (_right(api, deadline, TEMPLATES, namespace),) if settings.allow_templates else ()
+    return (*templates, *proofs(api, deadline, place))
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:
@@ -138,3 +174,5 @@ def _lines(document: CheckDocument, source: str) -> Iterator[str]:
     for check in document.checks:
         result = style("ok     ", "green") if check.ok else style("missing", "red")
         yield f"{result}  {fitted(f'{check.what}: {check.detail}' if check.detail else check.what, indent=9)}"
+    for each in document.not_checked:
+        yield fitted(f"not checked: {each.what}: {each.detail}", indent=9)

@@ -32,8 +32,6 @@ def run(settings: Settings, stop: Stop) -> Exit:  # noqa: ARG001 - no step of it
 def manifests(settings: Settings) -> list[Json]:
     """The Takara API, the base and the workload, in the order in which they can be applied."""
     home, objects = settings.install_namespace, [*_built("crd"), *_built(settings.mode)]
-    if settings.allow_templates:
-        _patch(objects, "components/templates")
     if settings.watch_namespace:
         objects = [each for each in objects if _name(each) not in _CLUSTER_WIDE]
     if home == "default" or home.startswith("kube-"):
@@ -47,6 +45,8 @@ def manifests(settings: Settings) -> list[Json]:
             _place(role, home)
             role["metadata"]["namespace"] = namespace
             objects.append(role)
+    if settings.allow_templates:
+        _patch(objects, "components/templates")
     return objects
 
 

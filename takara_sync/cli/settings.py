@@ -150,7 +150,7 @@ class Settings(BaseSettings):
     max_changes: Annotated[Number, Field(ge=0)] | None = _option(
         "Safety", "change no Deployment when a pass would change more than this; default: no limit", None, "N"
     )
-    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_DECIDING, *_INSTALL))
+    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_CONNECTED, *_INSTALL))
     legacy_manager: Names = _option(
         "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
     )
