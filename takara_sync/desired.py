@@ -28,7 +28,7 @@ def deployment_for(takara: Takara) -> Manifest:
 def default_container() -> Manifest:
     """The container that the Go operator created.
 
-    The admission policy for our ServiceAccount (k8s/base/fence.yaml) repeats it; a test compares the two.
+    The admission policy for our account (k8s/base/fence.yaml) repeats it; a test compares the two.
     """
     return {"name": "takara", "image": "busybox", "command": ["sleep", "3600"]}
 

@@ -148,6 +148,21 @@ def bound(server: ControlPlane, namespace: str, name: str, role: str) -> User:
     return identity(server, namespace, name)
 
 
+@pytest.mark.parametrize(
+    "image", ["mirror.example:5000/busybox", "mirror.example:5000/busybox:1", "b:latest", "b@sha256:"]
+)
+def test_an_install_may_have_another_default_image_and_no_other(bare: ControlPlane, image: str) -> None:
+    image += "0" * 64 if image.endswith("sha256:") else ""
+    found = objects()
+    for each in found:
+        for variable in each["spec"].get("variables", ()) if each["kind"] == "ValidatingAdmissionPolicy" else ():
+            variable["expression"] = f"'{image}'" if variable["name"] == "image" else variable["expression"]
+    with installed(bare, found, lambda: identity(bare), "default") as account:
+        thief = Thief(bare, account)
+        assert thief.create(deployment("one", thief.mine, image=image), dry=True).status == 201
+        assert thief.create(deployment("one", thief.mine), dry=True).status == 403
+
+
 # ------------------------------------------------------------------ two installs
 
 
