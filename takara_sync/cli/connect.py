@@ -9,11 +9,14 @@ from takara_sync.deadline import Deadline
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.kube.connection import PLUGIN_SECONDS
+from takara_sync.kube.request_counts import RequestCounts
 from takara_sync.plan import Policy
 
 
-def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
+def api_of(settings: Settings, stop: Stop, before: str = "", counts: RequestCounts | None = None) -> Api:
     """A connection. before: the context of an earlier one; it is used again if the kubeconfig still has it.
+
+    counts: what counts its requests.
 
     Raises:
         ConfigurationError: there are no usable credentials, or an exec plugin took too long.
@@ -21,7 +24,7 @@ def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
     """
     import kubernetes.client  # noqa: F401, PLC0415 - the time of its import must not count as time of an exec plugin
 
-    return Api.connect(
+    api = Api.connect(
         settings.kubeconfig,
         settings.context,
         connections=settings.concurrency,
@@ -30,6 +33,9 @@ def api_of(settings: Settings, stop: Stop, before: str = "") -> Api:
         before=before,
         deadline=stop.watch(Deadline(min(PLUGIN_SECONDS, settings.pass_timeout))),
     )
+    if counts:
+        api.transport = counts.around(api.transport)
+    return api
 
 
 def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from msgspec import structs
+from pydantic import HttpUrl, Secret
 
+from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.metrics_sinks import Metrics
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
@@ -20,6 +23,7 @@ from takara_sync.cli.wait import left_of, merged, unready
 from takara_sync.cluster import DryRun
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ConfigurationError, CutShort, Unreadable
+from takara_sync.kube.request_counts import RequestCounts
 from takara_sync.objects import Key
 from takara_sync.plan import Policy
 from takara_sync.report import Exit, Report
@@ -42,32 +46,38 @@ def run_once(settings: Settings, stop: Stop) -> Exit:
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    return _runner(settings, stop).once(settings.wait)
+    return _runner(settings, stop, address=None).once(settings.wait)
 
 
 def run_loop(settings: Settings, stop: Stop) -> Exit:
     """Run and report a pass per --interval. Returns the exit code of the last one.
 
     Raises:
-        ConfigurationError: there are no usable credentials.
+        ConfigurationError: there are no usable credentials, or --metrics-address cannot be used.
     """
     assert settings.interval is not None
-    return _runner(settings, stop).loop(settings.interval, settings.duration)
+    return _runner(settings, stop, settings.metrics_address).loop(settings.interval, settings.duration)
 
 
-def _runner(settings: Settings, stop: Stop) -> Runner:
-    url = settings.heartbeat_url
-    heartbeat = Heartbeat(str(url.get_secret_value()) if url else None)
-    return Runner(settings, stop, heartbeat, Passes(settings, stop).run)
+def _runner(settings: Settings, stop: Stop, address: str | None) -> Runner:
+    metrics = Metrics(settings.metrics_textfile, _revealed(settings.metrics_push_url), address)
+    heartbeat = Heartbeat(_revealed(settings.heartbeat_url))
+    passes = Passes(settings, stop, metrics.requests)
+    return Runner(settings, stop, heartbeat, passes.run, metrics=metrics)
+
+
+def _revealed(url: Secret[HttpUrl] | None) -> str | None:
+    return str(url.get_secret_value()) if url else None
 
 
 class Passes:
     """Passes over one cluster. The connection is kept until a pass cannot read the cluster."""
 
-    def __init__(self, settings: Settings, stop: Stop) -> None:
+    def __init__(self, settings: Settings, stop: Stop, requests: RequestCounts | None = None) -> None:
         self._settings = settings
         self._stop = stop
-        self._api = api_of(settings, stop)
+        self._requests = requests
+        self._api = api_of(settings, stop, counts=requests)
         self._failed = False
 
     def run(self, policy: Policy, deadline: Deadline, start: Key | None) -> Report:
@@ -82,7 +92,7 @@ class Passes:
 
     def _connect_again(self) -> None:
         try:
-            api = api_of(self._settings, self._stop, self._api.context)
+            api = api_of(self._settings, self._stop, self._api.context, self._requests)
         except (ConfigurationError, CutShort) as error:  # perhaps somebody is writing the kubeconfig at this moment
             log.warning("the credentials could not be read again: %s", error)
         else:
@@ -99,12 +109,13 @@ class Runner:
     heartbeat: Heartbeat
     one_pass: Pass
     clock: Callable[[], float] = time.monotonic
+    metrics: Metrics = field(default_factory=Metrics)
 
     def once(self, wait: float | None = None) -> Exit:
         """One pass. wait: run passes for at most so many seconds until every Takara is Ready."""
         self.heartbeat.start()
         report = self._run(policy_of(self.settings)) if wait is None else self._until_ready(wait)
-        return publish(report, self.settings, self.heartbeat)
+        return publish(report, self.settings, self.heartbeat, self.metrics)
 
     def _until_ready(self, seconds: float) -> Report:
         """Run passes until every Takara is Ready, or until a person has to act on one of them.
@@ -138,18 +149,24 @@ class Runner:
             self.heartbeat.start()
             policy = replace(policy_of(self.settings), interval=timedelta(seconds=since_last))
             report = self._run(policy, end - begun, start)
-            code, start = publish(report, self.settings, self.heartbeat), report.next_start
+            code, start = publish(report, self.settings, self.heartbeat, self.metrics), report.next_start
             took = self.clock() - begun
             next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
             if self.stop.asked or next_start + took > end:
                 return code
             self.stop.wait(next_start - self.clock())
             if self.stop.asked:
-                return Exit.OK if duration is None else code
+                return code if duration is not None else self._stopped(report)
             since_last = self.clock() - begun
+
+    def _stopped(self, report: Report) -> Exit:
+        """Success, whatever the last pass was; the termination message says so too."""
+        path = self.settings.termination_message_path
+        termination.write(path, termination.message(Exit.OK, report=report))
+        return Exit.OK
 
     def _run(self, policy: Policy, seconds: float = float("inf"), start: Key | None = None) -> Report:
         """One pass of at most so many seconds. If it does not end, the process does."""
         deadline = Deadline(min(self.settings.pass_timeout, max(seconds, 0.0)), self.clock)
-        with watch(self.stop.watch(deadline)):
+        with watch(self.stop.watch(deadline), self.settings.termination_message_path):
             return self.one_pass(policy, deadline, start)

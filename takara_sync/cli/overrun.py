@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from takara_sync.cli import termination
 from takara_sync.deadline import Deadline
 from takara_sync.report import Exit
 
@@ -24,9 +25,13 @@ SECONDS = 10.0  # after the deadline: for running requests, and for the garbage 
 
 
 @contextmanager
-def watch(deadline: Deadline, grace: float = SECONDS) -> Iterator[None]:
-    """End the process with 70 if the `with` block takes `grace` seconds longer than the deadline."""
-    timer = threading.Timer(min(deadline.seconds + grace, threading.TIMEOUT_MAX), _end, (deadline.seconds,))
+def watch(deadline: Deadline, message_path: str | None = None, grace: float = SECONDS) -> Iterator[None]:
+    """End the process with 70 if the `with` block takes `grace` seconds longer than the deadline.
+
+    message_path: of the termination message; see `termination.write`.
+    """
+    arguments = (deadline.seconds, message_path)
+    timer = threading.Timer(min(deadline.seconds + grace, threading.TIMEOUT_MAX), _end, arguments)
     timer.daemon = True
     timer.start()
     try:
@@ -35,9 +40,11 @@ def watch(deadline: Deadline, grace: float = SECONDS) -> Iterator[None]:
         timer.cancel()
 
 
-def _end(seconds: float) -> NoReturn:
+def _end(seconds: float, message_path: str | None) -> NoReturn:
     """Log the stack of every thread, one line per frame, outermost first, and exit."""
-    log.critical("the pass did not end, and its deadline of %g s is long over: exit 70", seconds)
+    what = f"the pass did not end, and its deadline of {seconds:g} s is long over"
+    termination.write(message_path, termination.message(Exit.BUG, f"{what}; the log says where each thread is"))
+    log.critical("%s: exit 70", what)
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for ident, frame in sys._current_frames().items():
         for line in traceback.format_stack(frame):

@@ -28,6 +28,7 @@ _DECIDING = (*_PASSES, "plan")
 _CONNECTED = (*_DECIDING, "check")
 _INSTALL = ("manifests",)
 _LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
+_PORT_MAX = 65535
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -59,6 +60,17 @@ def _number(value: Any) -> Any:
     return value
 
 
+def _address(value: Any) -> Any:
+    """`:9090`, `9090` and `HOST:9090` as HOST:PORT. Without a host only programs on this machine can connect."""
+    text = str(value) if type(value) is int else value  # a bare port in YAML
+    if not isinstance(text, str):
+        return value  # pydantic rejects it
+    match = re.fullmatch(r"(?:(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)?:)?(\d{1,5})", text.strip())
+    if match is None or int(match[2]) > _PORT_MAX:
+        raise ValueError("expected an address such as 9090, 0.0.0.0:9090 or [::1]:9090")
+    return f"{match[1] or '127.0.0.1'}:{match[2]}"
+
+
 def _matching(pattern: str, expected: str) -> AfterValidator:
     """Rejects a text that does not match. expected: for the message."""
 
@@ -78,6 +90,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+Address = Annotated[Text, BeforeValidator(_address)]
 Image = Annotated[
     Text,
     _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
@@ -210,14 +223,47 @@ class Settings(BaseSettings):
     tolerate: Annotated[tuple[Literal["blocked", "invalid"], ...], BeforeValidator(_split)] = _option(
         "Output", "blocked, invalid: exit 0 although a person has to act", (), "WHAT"
     )
+    fail_on: Annotated[tuple[Literal["not-ready"], ...], BeforeValidator(_split)] = _option(
+        "Output", "not-ready: exit 4 if a Takara is not Ready, and nothing else is wrong", (), "WHAT", commands=_PASSES
+    )
     heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
+    )
+    termination_message_path: Text | None = _option(
+        "Output",
+        "write why the process ended to this file, as JSON; default: /dev/termination-log, if there is one",
+        None,
+        "FILE",
+        commands=_PASSES,
     )
     log_format: Literal["text", "json"] | None = _option(
         "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT", commands=_CONNECTED
     )
     log_level: Literal["debug", "info", "warning", "error"] | None = _option(
         "Output", "default: info in a loop or off a terminal, else warning", None, "LEVEL", commands=_CONNECTED
+    )
+
+    metrics_textfile: Text | None = _option(
+        "Metrics",
+        "replace this file after each pass, for the textfile collector of node exporter (*.prom)",
+        None,
+        "FILE",
+        commands=_PASSES,
+    )
+    metrics_push_url: Secret[HttpUrl] | None = _option(
+        "Metrics",
+        "push to this Pushgateway after each pass; URL/metrics/job/NAME... sets the group",
+        None,
+        "URL",
+        commands=_PASSES,
+        secret=True,
+    )
+    metrics_address: Address | None = _option(
+        "Metrics",
+        "serve /metrics at [HOST]:PORT; without a host only on the loopback interface",
+        None,
+        "ADDRESS",
+        commands=("loop",),
     )
 
     @classmethod
@@ -233,6 +279,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
+        metrics = self.metrics_textfile or self.metrics_push_url or self.metrics_address
         timeouts = f"request-timeout ({self.request_timeout:g} s) exceeds pass-timeout ({self.pass_timeout:g} s)"
         rules = (
             ("request_timeout" in self.model_fields_set and self.request_timeout > self.pass_timeout, timeouts),
@@ -240,6 +287,7 @@ class Settings(BaseSettings):
             (self.duration and self.interval and self.duration < self.interval, "duration is shorter than interval"),
             (self.schedule and self.mode == "loop", "schedule cannot be used with mode loop"),
             (self.wait and self.dry_run, "wait cannot be used with dry-run"),
+            (self.dry_run and metrics, "metrics cannot be used with dry-run: they would count what it does not change"),
         )
         for broken, message in rules:
             if broken:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from takara_sync.deadline import Deadline
-from takara_sync.desired import Manifest
+from takara_sync.desired import Manifest, selector_text
 from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Retryable, Unreadable
 from takara_sync.kube import decode
 from takara_sync.kube.api import Api
@@ -26,6 +26,7 @@ from takara_sync.objects import (
     Listing,
     ManagedFieldsEntry,
     Pod,
+    PodDetail,
     PodItem,
     Takara,
 )
@@ -76,6 +77,7 @@ _TAKARAS = _Resource[Takara, Takara](f"/apis/{API_VERSION}", PLURAL, Takara, ("T
 _PODS = _Resource[PodItem, Pod](
     "/api/v1", "pods", PodItem, ("PartialObjectMetadataList", "PodList"), _METADATA_ONLY, PodItem.pod
 )
+_POD_DETAILS = _Resource[PodDetail, PodDetail]("/api/v1", "pods", PodDetail, ("PodList",))
 
 
 class KubeCluster:
@@ -172,6 +174,13 @@ class KubeCluster:
             limit = max(1, min(PAGE, _PAGE_BYTES * limit // len(body)))
             del body  # else it is in memory together with the next page
 
+    def pods_of(self, key: Key, deadline: Deadline) -> tuple[PodDetail, ...]:
+        """The first pods of one Takara, with their status: one request, one try. Raises ObjectError, PassStopped."""
+        query = (("labelSelector", selector_text(key.name)), _RUNNING, ("limit", str(PAGE)))
+        request = Request("GET", _POD_DETAILS.path(key.namespace), query)
+        body = self._api.send(request, deadline, tries=1)
+        return decode.page(body, PodDetail, _POD_DETAILS.lists)[0].items
+
     # -------------------------------------------------------------- single objects
 
     def deployment(self, key: Key, deadline: Deadline) -> Deployment | None:
@@ -231,6 +240,15 @@ class KubeCluster:
             Conflict: the Takara changed since the read. NotFound: it does not exist. Other ObjectErrors, PassStopped.
         """
         self._patch(_TAKARAS, takara.key, list(patch), deadline, "/status")
+
+    def send_event(self, event: Manifest, deadline: Deadline) -> None:
+        """Create an Event: one request, and one try.
+
+        Raises:
+            Conflict: it exists. NotFound: the namespace is missing or terminating. Other ObjectErrors, PassStopped.
+        """
+        path = f"/apis/events.k8s.io/v1/namespaces/{quote(event['metadata']['namespace'], safe='')}/events"
+        self._api.send(Request("POST", path, (_MANAGER,), event), deadline, tries=1)
 
     def _patch_existing(self, deployment: Deployment, body: object, deadline: Deadline) -> Deployment:
         """Raises ObjectError without a resourceVersion: the write would not be bound to the version that was read."""

@@ -28,6 +28,12 @@ class Samples(NamedTuple):
     wrong: str
 
 
+TEXTS = {
+    "schedule": Samples("@one", "@one", "@two", "@two", ""),
+    "metrics_address": Samples("9090", "127.0.0.1:9090", "[::]:1", "[::]:1", "here"),
+}
+
+
 def core(annotation: Any) -> Any:
     """The type without Annotated and None around it."""
     if get_origin(annotation) is Annotated:
@@ -47,15 +53,14 @@ def samples(name: str) -> Samples:
         return Samples(first, first, second, second, "nonsense")
     if get_origin(kind) is tuple:
         names = get_args(core(get_args(kind)[0])) or ("one", "two")
-        return Samples(names[0], (names[0],), names[1], (names[1],), "a,,b")
+        return Samples(names[0], (names[0],), names[-1], (names[-1],), "a,,b")  # there may be only one
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
-    return Samples(one, one, two, two, "")
+    return TEXTS.get(name, Samples("one", "one", "two", "two", ""))
 
 
 class Sources:
