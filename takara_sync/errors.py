@@ -117,6 +117,12 @@ class Rejected(ObjectError):
     reason = "ApplyFailed"
 
 
+class DeniedOnAdmission(Rejected):
+    """403 of an admission policy or webhook: no right is missing."""
+
+    default_hint = "Admission denies this, no right is missing: the message names the policy or webhook to change."
+
+
 class TemplateRejected(Rejected):
     """The API server could not process the `spec.template` of the Takara (500 without a reason)."""
 

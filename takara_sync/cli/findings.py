@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from takara_sync.deadline import Deadline
 from takara_sync.errors import NotFound, ObjectError, Unreadable
@@ -10,6 +11,14 @@ from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.kube.response import Request
 from takara_sync.objects import PAUSED_ANNOTATION
+
+
+class Proof(NamedTuple):
+    """What was found. ok: None if these credentials cannot find it out; the detail says why."""
+
+    what: str
+    ok: bool | None
+    detail: str = ""
 
 
 def missing_namespaces(api: Api, deadline: Deadline, namespaces: Sequence[str]) -> list[str]:

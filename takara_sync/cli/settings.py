@@ -220,7 +220,7 @@ class Settings(BaseSettings):
         "N",
         commands=_INSTALLED,
     )
-    allow_templates: bool = _option("Safety", "use spec.template", False, commands=_INSTALLED)
+    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_CONNECTED, *_INSTALL))
     legacy_manager: Names = _option(
         "Safety",
         "take over the fields of this field manager (repeats)",
