@@ -15,8 +15,8 @@ from datetime import timedelta
 from typing import Literal, NamedTuple
 
 from takara_sync import __version__
+from takara_sync.managed_fields import LEGACY_MANAGERS
 from takara_sync.objects import Key
-from takara_sync.plan import LEGACY_MANAGERS
 from takara_sync.report import CHANGED, Exit, Outcome, Report, Result
 
 
