@@ -1,4 +1,4 @@
-"""Write the files that come from code: docs/options.md, docs/*.schema.json, and two of k8s/monitoring.
+"""Write the files that come from code: docs/options.md, docs/*.schema.json, two of k8s/monitoring, and k8s/chart.
 
 python docs/make.py            write them
 python docs/make.py --check    exit 1 if one is not up to date
@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 
+import chart
 import msgspec
 from dashboard import dashboard
 from pydantic.fields import FieldInfo
@@ -22,6 +23,7 @@ from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent
+CHART = HERE.parent / "k8s" / "chart"
 MONITORING = HERE.parent / "k8s" / "monitoring"
 SCHEMAS = {
     "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
@@ -81,18 +83,23 @@ def documents() -> dict[Path, str]:
         MONITORING / "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
         MONITORING / "argocd-cm.yaml": argocd(),
     }
-    return {HERE / "options.md": options()} | schemas | monitoring
+    of_chart = {CHART / name: text for name, text in chart.files().items()}
+    return {HERE / "options.md": options()} | schemas | monitoring | of_chart
 
 
 def main() -> int:
     """Write or check them."""
-    stale = {path: text for path, text in documents().items() if not _is(path, text)}
+    made = documents()
+    stale = [path for path, text in made.items() if not _is(path, text)]
+    left = [path for path in CHART.rglob("*.yaml") if path not in made and chart.MADE_BY in path.read_text()]
     if "--check" in sys.argv:
-        names = ", ".join(path.name for path in stale)
-        print(f"not up to date: {names}; run python docs/make.py" if stale else "up to date")
-        return 1 if stale else 0
-    for path, text in stale.items():
-        path.write_text(text)
+        names = ", ".join(path.name for path in (*stale, *left))
+        print(f"not up to date: {names}; run python docs/make.py" if names else "up to date")
+        return 1 if names else 0
+    for path in stale:
+        path.write_text(made[path])
+    for path in left:
+        path.unlink()
     return 0
 
 

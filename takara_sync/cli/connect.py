@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from takara_sync import __version__
+from takara_sync.cli.logs import announce
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
+from takara_sync.desired import deployment_for
 from takara_sync.kube.api import Api
 from takara_sync.kube.cluster import KubeCluster
 from takara_sync.kube.connection import PLUGIN_SECONDS
@@ -35,14 +40,22 @@ def api_of(settings: Settings, stop: Stop, before: str = "", counts: RequestCoun
     )
     if counts:
         api.transport = counts.around(api.transport)
+    if not before:
+        announce(f"using {api.source}")
     return api
 
 
 def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:
+    """The cluster, as the options limit it. If every NAME has a namespace, no other namespace is read."""
+    spaces = tuple(name.partition("/")[0] for name in settings.name if "/" in name)
+    every = len(spaces) == len(settings.name)
     return KubeCluster(
         api,
-        namespaces=settings.namespace,
+        namespaces=settings.namespace or (spaces if every else ()),
+        without=settings.exclude_namespace,
         selector=settings.selector or "",
+        names=settings.name,
+        progress=screen().progress,
         server_dry_run=server_dry_run,
     )
 
@@ -52,6 +65,7 @@ def policy_of(settings: Settings) -> Policy:
         max_size=settings.max_size,
         max_changes=settings.max_changes,
         allow_templates=settings.allow_templates,
+        desired=partial(deployment_for, image=settings.pod_image or "busybox", pull_policy=settings.pod_pull_policy),
         legacy_managers=settings.legacy_manager,
         accept_newer_format=settings.accept_newer_format,
     )

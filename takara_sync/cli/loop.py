@@ -17,9 +17,10 @@ from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.metrics_sinks import Metrics
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.cli.wait import left_of, merged, unready
+from takara_sync.cli.wait import left_of, merged, unready, waiting_for
 from takara_sync.cluster import DryRun
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ConfigurationError, CutShort, Unreadable
@@ -86,7 +87,9 @@ class Passes:
             self._connect_again()
         found = cluster_of(self._settings, self._api)
         cluster = DryRun(found) if self._settings.dry_run else found
-        report = sync_once(cluster, policy, workers=self._settings.concurrency, seconds=deadline, start=start)
+        workers, progress = self._settings.concurrency, screen().progress
+        report = sync_once(cluster, policy, workers=workers, seconds=deadline, start=start, progress=progress)
+        screen().finish()
         self._failed = isinstance(report.error, Unreadable)
         return report
 
@@ -115,7 +118,7 @@ class Runner:
         """One pass. wait: run passes for at most so many seconds until every Takara is Ready."""
         self.heartbeat.start()
         report = self._run(policy_of(self.settings)) if wait is None else self._until_ready(wait)
-        return publish(report, self.settings, self.heartbeat, self.metrics)
+        return publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
 
     def _until_ready(self, seconds: float) -> Report:
         """Run passes until every Takara is Ready, or until a person has to act on one of them.
@@ -128,10 +131,11 @@ class Runner:
             if stalled := [key for key, state in waiting.items() if state == "Stalled"]:
                 why = f"A person has to act on {some(stalled)}"
                 return report if report.exit else structs.replace(report, error=CutShort(why, _LOOK))
+            screen().show(waiting_for(report, waiting, end - self.clock()))
             self.stop.wait(min(WAIT_INTERVAL, end - self.clock()))
             if self.stop.asked or self.clock() >= end:
-                why = "Interrupted" if self.stop.asked else f"Not Ready within {seconds:g} s"
-                return structs.replace(report, error=CutShort(f"{why}: {some(waiting)}", _LOOK))
+                why = f"Stopped by {self.stop.name}" if self.stop.asked else f"Waited for {seconds:g} s"
+                return structs.replace(report, error=CutShort(f"{why}; not Ready yet: {some(waiting)}", _LOOK))
             left = replace(policy, max_changes=left_of(policy.max_changes, report))
             report = merged(report, self._run(left, end - self.clock(), report.next_start))
         return report
@@ -149,7 +153,8 @@ class Runner:
             self.heartbeat.start()
             policy = replace(policy_of(self.settings), interval=timedelta(seconds=since_last))
             report = self._run(policy, end - begun, start)
-            code, start = publish(report, self.settings, self.heartbeat, self.metrics), report.next_start
+            code = publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
+            start = report.next_start
             took = self.clock() - begun
             next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
             if self.stop.asked or next_start + took > end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 from takara_sync import __version__
 from takara_sync.desired import default_container
 from takara_sync.errors import ConfigurationError
+from takara_sync.kube.cluster import INSTALL_CRD
 from tests.manifests.install import ROOT, Json, objects
 from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
 from tests.support.command import loaded, run
@@ -48,6 +50,20 @@ def workload(found: list[Json]) -> tuple[Json, Json]:
 )
 def test_each_mode_is_its_folder(kubectl: Path, argv: tuple[str, ...], folder: str) -> None:
     assert by_name(printed(*argv)) == by_name(build(kubectl, "crd")) | by_name(build(kubectl, folder))
+
+
+def test_the_hint_to_install_the_crd_selects_the_crd_and_nothing_else() -> None:
+    """A checkout is not needed, and nobody who wants to look gets a CronJob."""
+    label = re.search(r"-l '!(\S+)'", INSTALL_CRD)
+    assert label
+    chosen = [one["kind"] for one in printed() if label[1] not in one["metadata"].get("labels", {})]
+    assert chosen == ["CustomResourceDefinition"]
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_the_log_of_an_install_leaves_out_what_is_unchanged(mode: str) -> None:
+    _, container = workload(printed("--mode", mode))
+    assert "--output=json-brief" in container["args"]
 
 
 @pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
