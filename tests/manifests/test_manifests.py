@@ -127,7 +127,7 @@ def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates
     one, container = workload(objects(*argv, *templates))
     command, settings = loaded(container["args"])
     assert command == ("once" if "--mode=once" in argv else "loop")
-    assert (settings.output, settings.tolerate) == ("json", ("blocked", "invalid"))
+    assert (settings.output, settings.tolerate) == ("json-brief", ("blocked", "invalid"))
     assert settings.allow_templates == bool(templates)
     assert settings.namespace == (("a", "b") if "--watch-namespace=a,b" in argv else ())
     if one["kind"] == "CronJob":
