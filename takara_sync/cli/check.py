@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple
 
@@ -30,6 +30,7 @@ class Right(NamedTuple):
     group: str
     resource: str
     subresource: str = ""
+    name: str = ""
 
 
 RIGHTS = (
@@ -43,8 +44,14 @@ RIGHTS = (
     Right("patch", "apps", "deployments"),
     Right("list", "", "pods"),
 )
-"""The rights that a pass needs; k8s/base grants these and no more."""
+"""The rights that a pass needs; k8s/base grants these and no more, and with --last-pass the next one."""
 
+LAST_PASS = Right("patch", "", "configmaps")
+"""Only for the one ConfigMap of --last-pass."""
+
+
+_HINT = "Is the API server up, and is its address in the kubeconfig right?"
+_NO_SERVER = "The response is not from an API server"
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
 
@@ -92,20 +99,51 @@ def run(settings: Settings, stop: Stop) -> Exit:
 
 def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[CheckedDocument, ...]]:
     """The server's version and every check. Raises PassStopped if the server cannot be read."""
-    hint = "Is the API server up, and is its address in the kubeconfig right?"
-    rights = [(right, namespace) for namespace in settings.namespace or ("",) for right in RIGHTS]
+    version = server_version(api, deadline)
+    try:
+        rights = check_rights(api, deadline, rights_of(settings.namespace, settings.last_pass), settings.concurrency)
+        return version, (check_served(api, deadline), *rights)
+    except ObjectError as error:
+        raise Unreadable(error.message, _HINT) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Unreadable(f"{_NO_SERVER}: {error}", _HINT) from error
+
+
+def server_version(api: Api, deadline: Deadline) -> str:
+    """The version of the server. Raises PassStopped."""
     try:
         version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
-        with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
-            checks = pool.map(lambda each: _right(api, deadline, *each), rights)
-            return version.get("gitVersion", ""), (_served(api, deadline), *checks)
     except ObjectError as error:
-        raise Unreadable(error.message, hint) from error
+        raise Unreadable(error.message, _HINT) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Unreadable(f"The response is not from an API server: {error}", hint) from error
+        raise Unreadable(f"{_NO_SERVER}: {error}", _HINT) from error
+    return str(version.get("gitVersion", ""))
 
 
-def _served(api: Api, deadline: Deadline) -> CheckedDocument:
+def rights_of(namespaces: Sequence[str], last_pass: str | None) -> list[tuple[Right, str]]:
+    """The rights that takara-sync needs, each with its namespace; "" is all of them."""
+    found = [(right, namespace) for namespace in namespaces or ("",) for right in RIGHTS]
+    home, _, name = (last_pass or "").partition("/")
+    return [*found, (LAST_PASS._replace(name=name), home)] if name else found
+
+
+def check_rights(
+    api: Api,
+    deadline: Deadline,
+    rights: Sequence[tuple[Right, str]],
+    workers: int,
+    account: tuple[str, str] | None = None,
+) -> tuple[CheckedDocument, ...]:
+    """Ask for each right: for those of the caller, or of a ServiceAccount (namespace, name).
+
+    Raises:
+        ObjectError: the server does not answer this; most users may not ask about a ServiceAccount. PassStopped.
+    """
+    with ThreadPoolExecutor(workers, "takara-sync") as pool:
+        return tuple(pool.map(lambda each: _right(api, deadline, each[0], each[1], account), rights))
+
+
+def check_served(api: Api, deadline: Deadline) -> CheckedDocument:
     what = f"{PLURAL}.{GROUP}/v1alpha1 is served"
     try:
         api.send(Request("GET", f"/apis/{GROUP}/v1alpha1"), deadline)
@@ -114,20 +152,31 @@ def _served(api: Api, deadline: Deadline) -> CheckedDocument:
     return CheckedDocument(what, ok=True)
 
 
-def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> CheckedDocument:
-    """https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/"""
+def _right(
+    api: Api, deadline: Deadline, right: Right, namespace: str, account: tuple[str, str] | None
+) -> CheckedDocument:
+    """https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access"""
+    kind = "SubjectAccessReview" if account else "SelfSubjectAccessReview"
     body = {
         "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}},
+        "kind": kind,
+        "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}} | _subject(account),
     }
-    request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
+    request = Request("POST", f"/apis/authorization.k8s.io/v1/{kind.lower()}s", body=body)
     review = msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
-    resource = "/".join(filter(None, (right.resource, right.subresource)))
+    resource = "/".join(filter(None, (right.resource, right.subresource, right.name)))
     where = f"namespace {namespace}" if namespace else "all namespaces"
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
     allowed = review["status"]["allowed"]
     return CheckedDocument(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
+
+
+def _subject(account: tuple[str, str] | None) -> dict[str, Any]:
+    """https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/ has the names of the groups."""
+    if account is None:
+        return {}
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{account[0]}", "system:authenticated"]
+    return {"user": f"system:serviceaccount:{':'.join(account)}", "groups": groups}
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from msgspec import structs
 
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.last_pass import LastPass
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
@@ -42,7 +44,8 @@ def run_once(settings: Settings, stop: Stop) -> Exit:
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    return _runner(settings, stop).once(settings.wait)
+    with _runner(settings, stop) as runner:
+        return runner.once(settings.wait)
 
 
 def run_loop(settings: Settings, stop: Stop) -> Exit:
@@ -52,13 +55,18 @@ def run_loop(settings: Settings, stop: Stop) -> Exit:
         ConfigurationError: there are no usable credentials.
     """
     assert settings.interval is not None
-    return _runner(settings, stop).loop(settings.interval, settings.duration)
+    with _runner(settings, stop) as runner:
+        return runner.loop(settings.interval, settings.duration)
 
 
-def _runner(settings: Settings, stop: Stop) -> Runner:
+@contextmanager
+def _runner(settings: Settings, stop: Stop) -> Iterator[Runner]:
     url = settings.heartbeat_url
     heartbeat = Heartbeat(str(url.get_secret_value()) if url else None)
-    return Runner(settings, stop, heartbeat, Passes(settings, stop).run)
+    passes = Passes(settings, stop)
+    where = None if settings.dry_run else settings.last_pass
+    with LastPass(where, lambda: passes.api, settings.interval) as last_pass:
+        yield Runner(settings, stop, heartbeat, passes.run, last_pass=last_pass)
 
 
 class Passes:
@@ -67,14 +75,14 @@ class Passes:
     def __init__(self, settings: Settings, stop: Stop) -> None:
         self._settings = settings
         self._stop = stop
-        self._api = api_of(settings, stop)
+        self.api = api_of(settings, stop)
         self._failed = False
 
     def run(self, policy: Policy, deadline: Deadline, start: Key | None) -> Report:
         """One pass. If the last one could not read the cluster, read the credentials and the address again first."""
         if self._failed:
             self._connect_again()
-        found = cluster_of(self._settings, self._api)
+        found = cluster_of(self._settings, self.api)
         cluster = DryRun(found) if self._settings.dry_run else found
         report = sync_once(cluster, policy, workers=self._settings.concurrency, seconds=deadline, start=start)
         self._failed = isinstance(report.error, Unreadable)
@@ -82,12 +90,12 @@ class Passes:
 
     def _connect_again(self) -> None:
         try:
-            api = api_of(self._settings, self._stop, self._api.context)
+            api = api_of(self._settings, self._stop, self.api.context)
         except (ConfigurationError, CutShort) as error:  # perhaps somebody is writing the kubeconfig at this moment
             log.warning("the credentials could not be read again: %s", error)
         else:
-            self._api.close()
-            self._api = api
+            self.api.close()
+            self.api = api
 
 
 @dataclass(frozen=True)
@@ -99,12 +107,13 @@ class Runner:
     heartbeat: Heartbeat
     one_pass: Pass
     clock: Callable[[], float] = time.monotonic
+    last_pass: LastPass = field(default_factory=LastPass)
 
     def once(self, wait: float | None = None) -> Exit:
         """One pass. wait: run passes for at most so many seconds until every Takara is Ready."""
         self.heartbeat.start()
         report = self._run(policy_of(self.settings)) if wait is None else self._until_ready(wait)
-        return publish(report, self.settings, self.heartbeat)
+        return self._publish(report)
 
     def _until_ready(self, seconds: float) -> Report:
         """Run passes until every Takara is Ready, or until a person has to act on one of them.
@@ -138,11 +147,12 @@ class Runner:
             self.heartbeat.start()
             policy = replace(policy_of(self.settings), interval=timedelta(seconds=since_last))
             report = self._run(policy, end - begun, start)
-            code, start = publish(report, self.settings, self.heartbeat), report.next_start
+            code, start = self._publish(report), report.next_start
             took = self.clock() - begun
             next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
             if self.stop.asked or next_start + took > end:
                 return code
+            self.last_pass.write_if_due(next_start - self.clock())
             self.stop.wait(next_start - self.clock())
             if self.stop.asked:
                 return Exit.OK if duration is None else code
@@ -151,5 +161,10 @@ class Runner:
     def _run(self, policy: Policy, seconds: float = float("inf"), start: Key | None = None) -> Report:
         """One pass of at most so many seconds. If it does not end, the process does."""
         deadline = Deadline(min(self.settings.pass_timeout, max(seconds, 0.0)), self.clock)
-        with watch(self.stop.watch(deadline)):
+        with watch(self.stop.watch(deadline), last_words=self.last_pass.hangs):
             return self.one_pass(policy, deadline, start)
+
+    def _publish(self, report: Report) -> Exit:
+        code = publish(report, self.settings, self.heartbeat)
+        self.last_pass.ended(report, code)
+        return code

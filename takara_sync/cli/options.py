@@ -19,6 +19,7 @@ COMMANDS = {
     "once": "one pass over every Takara",
     "plan": "what a pass would change, and which manager caused it; writes nothing",
     "check": "the server, the API, and each right that a pass needs",
+    "status": "the installed copy, the Takaras by state, rights; or one Takara: NAME",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "shows all of it on an embedded cluster; needs nothing",
 }

@@ -21,13 +21,15 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from takara_sync import __version__
 from takara_sync.cli.sources import given
+from takara_sync.objects import NAME
 from takara_sync.plan import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
-_CONNECTED = (*_DECIDING, "check")
+_CONNECTED = (*_DECIDING, "check", "status")
 _INSTALL = ("manifests",)
 _LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
+_NAMESPACE = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -76,8 +78,12 @@ Seconds = Annotated[
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
+Namespace = Annotated[Text, _matching(_NAMESPACE, "the name of a namespace")]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+ObjectName = Annotated[
+    Text,
+    _matching(rf"{_NAMESPACE}/{NAME.pattern}", "the name of an object, as NAMESPACE/NAME"),
+]
 Image = Annotated[
     Text,
     _matching(r"[^\s-]\S*", "the name of an image, such as takara-sync:1.0 or registry/takara-sync@sha256:..."),
@@ -140,7 +146,12 @@ class Settings(BaseSettings):
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
     selector: Text | None = _option(
-        "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
+        "Scope",
+        "only Takaras that match this label selector",
+        None,
+        "SELECTOR",
+        short="-l",
+        commands=(*_DECIDING, "status"),
     )
 
     dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=_PASSES)
@@ -212,6 +223,13 @@ class Settings(BaseSettings):
     )
     heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
+    )
+    last_pass: ObjectName | None = _option(
+        "Output",
+        "an installed copy: record its last pass in this ConfigMap, NAMESPACE/NAME",
+        None,
+        "CONFIGMAP",
+        commands=(*_PASSES, "check"),
     )
     log_format: Literal["text", "json"] | None = _option(
         "Output", "the log on stderr; default: text on a terminal, else json", None, "FORMAT", commands=_CONNECTED

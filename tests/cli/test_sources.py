@@ -54,7 +54,7 @@ def samples(name: str) -> Samples:
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
+    one, two = {"schedule": ("@one", "@two"), "last_pass": ("a/one", "a/two")}.get(name, ("one", "two"))
     return Samples(one, one, two, two, "")
 
 
