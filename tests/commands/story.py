@@ -1,12 +1,17 @@
-"""A small cluster with everything that `status` shows: an installed copy, an autoscaler, a name that is taken."""
+"""A small cluster with everything that `status` shows: an installed copy, an autoscaler, a name that is taken.
+
+python -m tests.commands.story    write its output into docs/status.md
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
@@ -168,3 +173,20 @@ def _installed() -> dict[str, Any]:
         f"{_POLICIES}ies": {"items": [{"metadata": {"name": name}} for name in names]},
         f"{_POLICIES}ybindings": {"items": bindings},
     }
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "status.md"
+
+
+def page(told: Story) -> str:
+    """docs/status.md with the output of its two commands."""
+    text = PAGE.read_text()
+    for args in ("", " web"):
+        head, output = f"```console\n$ takara-sync status{args}\n", told.status(*args.split()).stdout
+        text = re.sub(f"{re.escape(head)}.*?```", lambda _, new=f"{head}{output}```": new, text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as folder, story(Path(folder)) as told:
+        PAGE.write_text(page(told))
