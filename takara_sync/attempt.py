@@ -6,9 +6,8 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from msgspec import structs
-
-from takara_sync.conditions import INVALID, REJECTED, Reason, Verdict
+from takara_sync.causes import Cause
+from takara_sync.conditions import CAUSES, INVALID, REJECTED, Reason, Verdict
 from takara_sync.diff import Change
 from takara_sync.errors import NotFound, ObjectError, Rejected
 from takara_sync.managed_fields import BEFORE_FIRST_APPLY, own_fields
@@ -28,7 +27,8 @@ class Attempt:
     deployment: as it was read or written last. changed: the change that this pass made so far. applied: the record of
     this pass's apply. error: of the last try; None if it succeeded. stale: the objects may have changed since the
     decision. limited: --max-changes did not allow it. unanswered: a decision whose write got no response; the server
-    may have executed it. status_sent: a status update was sent, and perhaps executed. patch: what it still has to send.
+    may have executed it. found: what this pass found among the pods. condition: what the status has to say.
+    status_sent: a status update was sent, and perhaps executed. patch: what it still has to send.
     """
 
     decision: Decision
@@ -43,6 +43,8 @@ class Attempt:
     limited: bool = False
     unanswered: Decision | None = None
     nodes: list[str] = field(default_factory=list)
+    found: Cause | None = None
+    condition: Verdict | None = None
     patch: list[Json] = field(default_factory=list)
     ready: str = ""
     status_sent: bool = False
@@ -93,13 +95,30 @@ class Attempt:
             return Verdict(Reason(self.error.reason), self.error.message)
         return self.admission or self.decision.verdict
 
+    @property
+    def status_written(self) -> bool:
+        """Whether this pass wrote the status."""
+        return self.status_sent and not self.patch
+
     def outcome(self) -> Outcome:
         """The line of the report."""
-        why, written = self._why(), self.status_sent and not self.patch
-        line = Outcome(self.key, self.result, changes=self.changes, status_written=written, ready=self.ready)
-        return structs.replace(line, reason=why.reason, message=why.message) if why else line
+        result = self.result
+        why = self._why(result)
+        if why is None and self.condition and self.condition.reason in CAUSES:
+            why = self.condition
+        return Outcome(
+            self.key,
+            result,
+            why.reason if why else "",
+            why.message if why else "",
+            self.changes,
+            self.status_written,
+            self.ready,
+            self.takara.size if type(self.takara.size) is int else None,
+            self.deployment.status.ready_replicas if self.deployment else 0,
+        )
 
-    def _why(self) -> Verdict | None:
+    def _why(self, result: Result) -> Verdict | None:
         """The reason and message of the line; None if the result says everything."""
         if isinstance(self.error, ObjectError):
             reason = Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason)
@@ -108,11 +127,11 @@ class Attempt:
             return Verdict(Reason.BUG, f"{type(self.error).__name__}: {self.error}")
         if self.limited:
             return Verdict(Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change.")
-        if self.result == Result.NOT_REACHED:
+        if result == Result.NOT_REACHED:
             return _NOT_REACHED
         if isinstance(self.decision, Apply):
             return self.admission or _legacy_manager_active(self.decision)
-        skipped = self.result == Result.SKIPPED
+        skipped = result == Result.SKIPPED
         return self.admission or self.decision.verdict or (_skipped(self.takara) if skipped else None)
 
 

@@ -46,8 +46,8 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A part of an API object, with the API's own spelling of field names."""
+class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """A part of an API object, with the API's own spelling of field names. gc=False: JSON has no reference cycles."""
 
 
 class OwnerReference(_Wire, frozen=True):
@@ -160,10 +160,14 @@ class Applied(_Wire, frozen=True):
     changed_on_admission: AdmissionChange | None = None
 
 
+class _Record(_Wire, frozen=True):
+    deployment: Applied = Applied()
+
+
 class _Recorded(_Wire, frozen=True):
     observed_generation: Any = None
-    deployment: Raw = _NULL
     conditions: Raw = _NULL
+    cause_for: Any = None
 
 
 class Takara(_Object, frozen=True):
@@ -202,7 +206,7 @@ class Takara(_Object, frozen=True):
     def applied(self) -> Applied:
         """The record of the last apply; empty if it is missing or malformed."""
         try:
-            return msgspec.json.decode(self._recorded.deployment, type=Applied)
+            return msgspec.json.decode(self.status, type=_Record).deployment
         except msgspec.ValidationError:
             return Applied()
 
@@ -210,6 +214,12 @@ class Takara(_Object, frozen=True):
     def is_recorded(self) -> bool:
         """Whether the status was written for the current generation."""
         return bool(self._recorded.observed_generation == self.metadata.generation)
+
+    @property
+    def cause_for(self) -> str:
+        """The state of the Deployment for which the recorded cause was found; see `causes.state_of`."""
+        found = self._recorded.cause_for
+        return found if isinstance(found, str) else ""
 
     @property
     def conditions(self) -> list[dict[str, Any]]:
@@ -225,13 +235,17 @@ class Takara(_Object, frozen=True):
 
 class _Scale(_Wire, frozen=True):
     replicas: int = 1
+    paused: bool = False
 
 
-class DeploymentCondition(_Wire, frozen=True):
+class Condition(_Wire, frozen=True):
+    """A condition of a Deployment or a pod."""
+
     type: str
     status: str
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class DeploymentStatus(_Wire, frozen=True):
@@ -242,10 +256,13 @@ class DeploymentStatus(_Wire, frozen=True):
     available_replicas: int = 0
     conditions: Raw = _NULL
 
-    def condition(self, kind: str) -> DeploymentCondition | None:
+    @property
+    def all_conditions(self) -> tuple[Condition, ...]:
+        return msgspec.json.decode(self.conditions, type=tuple[Condition, ...] | None) or ()
+
+    def condition(self, kind: str) -> Condition | None:
         """The condition of this type; None if there is none."""
-        conditions = msgspec.json.decode(self.conditions, type=tuple[DeploymentCondition, ...] | None)
-        return next((each for each in conditions or () if each.type == kind), None)
+        return next((each for each in self.all_conditions if each.type == kind), None)
 
 
 class Deployment(_Object, frozen=True):
@@ -254,9 +271,13 @@ class Deployment(_Object, frozen=True):
     metadata: DeploymentMeta
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
+    replicas: int = 1  # of the spec, decoded once; the JSON has no such field here
+    paused: bool = False  # likewise; `kubectl rollout pause`
 
     def __post_init__(self) -> None:
-        _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
+        scale = msgspec.json.decode(self.spec, type=_Scale)
+        structs.force_setattr(self, "replicas", scale.replicas)
+        structs.force_setattr(self, "paused", scale.paused)
         _keep(self, "spec")
         _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
         if self.is_complete:  # its conditions say only that nothing is missing
@@ -267,11 +288,9 @@ class Deployment(_Object, frozen=True):
         """The part that a status needs. The rest is much larger, and a pass keeps thousands of Deployments."""
         meta = self.metadata
         metadata = DeploymentMeta(meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation)
-        return Deployment(metadata, Raw(b'{"replicas":%d}' % self.replicas), self.status)
-
-    @property
-    def replicas(self) -> int:
-        return msgspec.json.decode(self.spec, type=_Scale).replicas
+        if self.paused:  # a status says who paused it
+            metadata = structs.replace(metadata, managed_fields=meta.managed_fields)
+        return Deployment(metadata, Raw(msgspec.json.encode(_Scale(self.replicas, self.paused))), self.status)
 
     @property
     def is_complete(self) -> bool:
@@ -289,11 +308,11 @@ class Deployment(_Object, frozen=True):
 
     @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
-        return msgspec.json.decode(self.metadata.managed_fields, type=tuple[ManagedFieldsEntry, ...] | None) or ()
+        return _MANAGED_FIELDS.decode(self.metadata.managed_fields) or ()
 
     @property
     def _owners(self) -> tuple[OwnerReference, ...]:
-        return msgspec.json.decode(self.metadata.owner_references, type=tuple[OwnerReference, ...] | None) or ()
+        return _OWNERS.decode(self.metadata.owner_references) or ()
 
     def as_manifest(self) -> dict[str, Any]:
         """The live values of the fields that a manifest can set, as plain JSON values."""
@@ -303,6 +322,11 @@ class Deployment(_Object, frozen=True):
             "ownerReferences": [msgspec.to_builtins(owner) for owner in self._owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
+
+
+# Made once: msgspec keeps what it learns of a struct, but not of a union.
+_OWNERS = msgspec.json.Decoder(tuple[OwnerReference, ...] | None)
+_MANAGED_FIELDS = msgspec.json.Decoder(tuple[ManagedFieldsEntry, ...] | None)
 
 
 class _PodLabels(_Wire, frozen=True):
@@ -346,6 +370,61 @@ class Pod(Struct, frozen=True, gc=False):
     template_hash: str = ""
     replica_set: str = ""
     deleting: bool = False
+
+    def belongs_to(self, deployment: str) -> bool:
+        """Whether the Deployment of this name made it, and it is not being deleted.
+
+        A stray has the right labels, but its controller is not a ReplicaSet of the Deployment. The name of such a
+        ReplicaSet is the name of the Deployment, a dash, and the label `pod-template-hash` of its pods.
+        """
+        name = f"{deployment[: _REPLICA_SET_NAME_MAX - len(self.template_hash)]}-{self.template_hash}"
+        return not self.deleting and self.replica_set == name
+
+
+_REPLICA_SET_NAME_MAX = 252  # of name and hash; the Deployment controller shortens the name
+
+
+class Waiting(_Wire, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Terminated(_Wire, frozen=True):
+    exit_code: int = 0
+    reason: str = ""
+
+
+class ContainerState(_Wire, frozen=True):
+    waiting: Waiting | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Wire, frozen=True):
+    """https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-states"""
+
+    name: str
+    image: str = ""
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class PodStatus(_Wire, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+
+
+class PodDetailMeta(PodMeta, frozen=True):
+    creation_timestamp: str = ""
+
+
+class PodDetail(PodItem, frozen=True):
+    """A pod with its status. A pass reads it only to find out why a Takara is not Ready."""
+
+    metadata: PodDetailMeta
+    status: PodStatus = PodStatus()
 
 
 class Listing(Struct, Generic[T], frozen=True):

@@ -35,30 +35,28 @@ from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
 from takara_sync.contest import Contest, contest_of, contested_verdict
 from takara_sync.desired import Manifest, comparable, deployment_for, with_identity, with_size
 from takara_sync.diff import Change, before_first_apply, changes, removals
-from takara_sync.managed_fields import BEFORE_FIRST_APPLY, legacy_managers_of, owned_by_us, take_over
+from takara_sync.managed_fields import LEGACY_MANAGERS, legacy_managers_of, owned_by_us, take_over
 from takara_sync.objects import AdmissionChange, Applied, Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
 from takara_sync.ownership import controlled_by, not_ours
 from takara_sync.record import FORMAT, is_as_recorded
 from takara_sync.validation import problem_of
-
-LEGACY_MANAGERS = ("takara-operator", "takara-operator-local", BEFORE_FIRST_APPLY)
-"""The Go operator in a cluster, the Go operator by `operator-sdk up local`, and fields without an owner."""
 
 
 @dataclass(frozen=True)
 class Policy:
     """What a pass may do.
 
-    max_size: a larger spec.size is invalid. max_changes: the maximum number of changed Deployments per pass (None: no
-    limit). allow_templates: whether to use `spec.template`. desired: returns the manifest of a Takara's Deployment,
-    without side effects: a dict with `spec.template`. Of its `metadata` only labels and annotations are kept; name,
-    selector, owner and replicas are set afterwards. legacy_managers: field managers whose fields we take over.
-    accept_newer_format: apply even if a newer takara-sync applied last (a deliberate rollback). interval: the time
-    since the last pass of a loop, so that not every pass repeats rejected writes; None for a single pass.
+    max_size: a larger spec.size is invalid. max_changes: the maximum number of changed Deployments per pass, or a
+    percentage of the Takaras, such as "10%", rounded up (None: no limit). allow_templates: whether to use
+    `spec.template`. desired: returns the manifest of a Takara's Deployment, without side effects: a dict with
+    `spec.template`. Of its `metadata` only labels and annotations are kept; name, selector, owner and replicas are set
+    afterwards. legacy_managers: field managers whose fields we take over. accept_newer_format: apply even if a newer
+    takara-sync applied last (a deliberate rollback). interval: the time since the last pass of a loop, so that not
+    every pass repeats rejected writes; None for a single pass.
     """
 
     max_size: int = 1000
-    max_changes: int | None = None
+    max_changes: int | str | None = None
     allow_templates: bool = False
     desired: Callable[[Takara], Manifest] = deployment_for
     legacy_managers: tuple[str, ...] = LEGACY_MANAGERS

@@ -25,7 +25,7 @@ Each try goes through the work queue. No try starts after the deadline. A status
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,7 +54,7 @@ from takara_sync.ownership import controlled_by
 from takara_sync.plan import Apply, Create, Policy, decide
 from takara_sync.record import FORMAT, record_of
 from takara_sync.report import Result, describe
-from takara_sync.status import Json, patch_for, readiness, status_for
+from takara_sync.status import Json, patch_for, readiness, status_for, verdict_of
 from takara_sync.work_queue import DONE, Step, backoff
 
 log = logging.getLogger("takara_sync")
@@ -191,23 +191,30 @@ class Reconciler:
 
     # -------------------------------------------------------------- statuses
 
-    def plan_status(self, attempt: Attempt, nodes: Mapping[Key, list[str]]) -> bool:
-        """Build the patch of the status. Returns whether there is something to write."""
-        attempt.nodes = nodes.get(attempt.key, []) if attempt.deployment else []
-        _guarded(self._plan_status, attempt, self._failed)
-        return bool(attempt.patch)
+    def plan_statuses(self, attempts: Iterable[Attempt], nodes: Mapping[Key, list[str]]) -> None:
+        """Build the patches of the statuses; a patch is empty if there is nothing to write."""
+        for attempt in attempts:
+            attempt.nodes = nodes.get(attempt.key, []) if attempt.deployment else []
+            _guarded(self._plan_status, attempt, self._failed)
 
     def _plan_status(self, attempt: Attempt) -> Step:
         if not attempt.writes_no_status:
             wanted = self._wanted_status(attempt, attempt.takara)
-            attempt.ready = readiness(wanted)
+            attempt.condition, attempt.ready = verdict_of(wanted), readiness(wanted)
             attempt.patch = patch_for(attempt.takara, wanted)
             attempt.tries, attempt.stale = 0, False
         return DONE
 
     def _wanted_status(self, attempt: Attempt, takara: Takara) -> Json:
-        verdict, applied = attempt.verdict(), attempt.applied
-        return status_for(takara, attempt.deployment, attempt.nodes, self.now(), verdict=verdict, applied=applied)
+        return status_for(
+            takara,
+            attempt.deployment,
+            attempt.nodes,
+            self.now(),
+            verdict=attempt.verdict(),
+            applied=attempt.applied,
+            found=attempt.found,
+        )
 
     def write_status(self, attempt: Attempt) -> Step:
         """One try to write the status."""

@@ -11,13 +11,14 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from takara_sync.conditions import Reason
+from takara_sync.conditions import CAUSES, Reason
 from takara_sync.diff import Change
 from takara_sync.errors import CutShort, ObjectError, PassStopped, TakaraSyncError
 from takara_sync.objects import Key
-from takara_sync.text import one_line
+from takara_sync.text import one_line, some
 
 SCHEMA: Literal["takara-sync/report/v2"] = "takara-sync/report/v2"
+NOT_READY_MAX = 5  # Takaras in the summary
 _VALUE_MAX = 80  # characters of a value in a line of text
 
 
@@ -56,8 +57,9 @@ _WERE = {Result.FAILED: "failed", Result.NOT_REACHED: "were not reached"}
 class Outcome(Struct, frozen=True):
     """One Takara's line of the report.
 
-    status_written: whether this pass wrote the status. ready: Ready, Stalled or Progressing, as in the status; empty if
-    the pass did not get so far.
+    reason, message: why it is not as it should be; also what keeps its pods away. status_written: whether this pass
+    wrote the status. ready: Ready, Stalled or Progressing, as in the status; empty if the pass did not get so far.
+    size: that of the spec; None if it is unknown or no integer. ready_replicas: those of the Deployment.
     """
 
     key: Key
@@ -67,6 +69,17 @@ class Outcome(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     status_written: bool = False
     ready: str = ""
+    size: int | None = None
+    ready_replicas: int = 0
+
+    @property
+    def not_ready(self) -> bool:
+        """Whether its Deployment is as it should be, and its pods are not.
+
+        A Takara that this pass changed needs time for that. So it counts only if something keeps its pods away.
+        """
+        left = self.result == Result.UNCHANGED or (self.result in CHANGED and self.reason in CAUSES)
+        return left and self.ready in ("Progressing", "Stalled") and not self.needs_a_person
 
     @property
     def needs_a_person(self) -> Literal["", "blocked", "invalid"]:
@@ -148,6 +161,7 @@ class Report(Struct, frozen=True):
 
         code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
         """
+        counts = self.counts
         return ReportDocument(
             schema=SCHEMA,
             exit=int(self.exit if code is None else code),
@@ -155,7 +169,7 @@ class Report(Struct, frozen=True):
             started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             seconds=round(self.seconds, 3),
             dry_run=self.dry_run,
-            counts={str(result): self.counts[result] for result in Result if result in self.counts},
+            counts={str(result): counts[result] for result in Result if result in counts},
             empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
         )
@@ -173,7 +187,8 @@ class ErrorDocument(Struct, frozen=True):
 
 
 class OutcomeDocument(Struct, frozen=True, rename="camel"):
-    """One Takara."""
+    """One Takara. `reason` and `message` say why it is not as it should be; also what keeps its pods away. `size` is
+    that of the spec, null if it is unknown or no integer. `readyReplicas` are those of the Deployment."""
 
     namespace: str
     name: str
@@ -181,6 +196,8 @@ class OutcomeDocument(Struct, frozen=True, rename="camel"):
     reason: str
     message: str
     ready: str
+    size: int | None
+    ready_replicas: int
     status_written: bool
     changes: tuple[Change, ...]
 
@@ -213,6 +230,8 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
         outcome.reason,
         outcome.message,
         outcome.ready,
+        outcome.size,
+        outcome.ready_replicas,
         outcome.status_written,
         outcome.changes,
     )
@@ -222,12 +241,20 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
 
 
 def summary(report: Report) -> str:
-    """`12 Takaras: 2 created, 10 unchanged (0.3 s)`."""
-    total = len(report.outcomes)
-    counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
+    """`12 Takaras: 2 created, 10 unchanged; 1 not Ready: ns/app 2/4 exceeded quota (0.3 s)`."""
+    total, counts = len(report.outcomes), report.counts
+    counted = ", ".join(f"{counts[result]} {result}" for result in Result if result in counts)
     plural = "" if total == 1 else "s"
     dry = "dry run: " if report.dry_run else ""
-    return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"
+    waiting = [_waiting(outcome) for outcome in report.outcomes if outcome.not_ready]
+    not_ready = f"; {len(waiting)} not Ready: {some(waiting, NOT_READY_MAX)}" if waiting else ""
+    return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted}{not_ready} ({report.seconds:.1f} s)"
+
+
+def _waiting(outcome: Outcome) -> str:
+    """`ns/app 2/4 exceeded quota`."""
+    words = CAUSES.get(outcome.reason, "") if outcome.reason else ""
+    return f"{outcome.key} {outcome.ready_replicas}/{outcome.size} {words}".rstrip()
 
 
 def describe(change: Change) -> str:

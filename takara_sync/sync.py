@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from takara_sync.announce import announce
 from takara_sync.attempt import Attempt, begin, finished, undecided
 from takara_sync.change_limit import ChangeLimit
 from takara_sync.cluster import Cluster
 from takara_sync.deadline import Deadline
 from takara_sync.errors import PassStopped
+from takara_sync.look import look_at_pods
 from takara_sync.objects import Key
 from takara_sync.order import in_turn, next_start, start_at
 from takara_sync.plan import Plan, Policy, make_plan
@@ -56,8 +58,11 @@ def sync_once(
         writing = (attempt for attempt in order if attempt.writes)
         WorkQueue(writing, workers, writes, policy.rejections).run(reconciler.act)
         nodes = nodes_of(cluster.pods(deadline).items, (attempt.takara for attempt in order))
-        differing = [attempt for attempt in order if reconciler.plan_status(attempt, nodes)]
+        reconciler.plan_statuses(order, nodes)
+        reconciler.plan_statuses(look_at_pods(cluster, order, deadline, now()), nodes)
+        differing = [attempt for attempt in order if attempt.patch]
         complete = WorkQueue(differing, workers, deadline).run(reconciler.write_status)
+        announce(cluster, order, workers, deadline, now())
         limit.check()
         if not complete:
             deadline.check()

@@ -1,4 +1,4 @@
-"""`takara-sync check`: the server, the API and the rights that a pass needs."""
+"""`takara-sync check`: the server, the API, the rights that a pass needs, and the installed copies."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from takara_sync.cli.connect import api_of
+from takara_sync.cli.installed import Proof, leftovers
 from takara_sync.cli.render import fitted, show, style
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -43,12 +44,17 @@ RIGHTS = (
     Right("create", "apps", "deployments"),
     Right("patch", "apps", "deployments"),
     Right("list", "", "pods"),
+    Right("create", "events.k8s.io", "events"),
 )
 """The rights that a pass needs; k8s/base grants these and no more, and with --last-pass the next one."""
 
 LAST_PASS = Right("patch", "", "configmaps")
 """Only for the one ConfigMap of --last-pass."""
 
+_OPTIONAL = {
+    Right("create", "events.k8s.io", "events"): "not allowed; passes send no Events",
+    LAST_PASS: "not allowed; the last pass is not recorded",
+}
 
 _HINT = "Is the API server up, and is its address in the kubeconfig right?"
 _NO_SERVER = "The response is not from an API server"
@@ -64,7 +70,14 @@ class CheckedDocument(Struct, frozen=True):
     detail: str = ""
 
 
-class CheckDocument(Struct, frozen=True):
+class NotCheckedDocument(Struct, frozen=True):
+    """What these credentials cannot find out, and why."""
+
+    what: str
+    detail: str
+
+
+class CheckDocument(Struct, frozen=True, rename="camel"):
     """Every check. `exit` is the exit code."""
 
     schema: Literal["takara-sync/check/v1"]
@@ -72,6 +85,7 @@ class CheckDocument(Struct, frozen=True):
     error: ErrorDocument | None
     server: str
     checks: tuple[CheckedDocument, ...]
+    not_checked: tuple[NotCheckedDocument, ...] = ()
 
 
 # ------------------------------------------------------------------ the command
@@ -86,13 +100,17 @@ def run(settings: Settings, stop: Stop) -> Exit:
     api = api_of(settings, stop)
     deadline = stop.watch(Deadline(settings.pass_timeout))
     version, checks, error = "", tuple[CheckedDocument, ...](), None
+    found: list[Proof] = []
     try:
         version, checks = _checks(api, deadline, settings)
+        found = list(leftovers(api, deadline))
     except PassStopped as stopped:
         error = stopped
         log.error("the check stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+    checks += tuple(CheckedDocument(one.what, one.ok, one.detail) for one in found if one.ok is not None)
+    unknown = tuple(NotCheckedDocument(one.what, one.detail) for one in found if one.ok is None)
     code = Exit(error.exit_code) if error else Exit.OK if all(check.ok for check in checks) else Exit.FAILED
-    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks)
+    document = CheckDocument("takara-sync/check/v1", int(code), error_document(error), version, checks, unknown)
     show(document, settings.output, _lines(document, api.source), error)
     return code
 
@@ -167,8 +185,11 @@ def _right(
     resource = "/".join(filter(None, (right.resource, right.subresource, right.name)))
     where = f"namespace {namespace}" if namespace else "all namespaces"
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
-    allowed = review["status"]["allowed"]
-    return CheckedDocument(what, allowed, "" if allowed else "not allowed; bind the Role or ClusterRole of k8s/base")
+    if review["status"]["allowed"]:
+        return CheckedDocument(what, ok=True)
+    optional = _OPTIONAL.get(right._replace(name=""))
+    detail = optional or "not allowed; bind the Role or ClusterRole of k8s/base"
+    return CheckedDocument(what, optional is not None, detail)
 
 
 def _subject(account: tuple[str, str] | None) -> dict[str, Any]:
@@ -187,3 +208,5 @@ def _lines(document: CheckDocument, source: str) -> Iterator[str]:
     for check in document.checks:
         result = style("ok     ", "green") if check.ok else style("missing", "red")
         yield f"{result}  {fitted(f'{check.what}: {check.detail}' if check.detail else check.what, indent=9)}"
+    for each in document.not_checked:
+        yield fitted(f"not checked: {each.what}: {each.detail}", indent=9)

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from msgspec import structs
+from pydantic import HttpUrl, Secret
 
+from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.last_pass import LastPass
+from takara_sync.cli.metrics_sinks import Metrics
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
@@ -22,6 +25,7 @@ from takara_sync.cli.wait import left_of, merged, unready
 from takara_sync.cluster import DryRun
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ConfigurationError, CutShort, Unreadable
+from takara_sync.kube.request_counts import RequestCounts
 from takara_sync.objects import Key
 from takara_sync.plan import Policy
 from takara_sync.report import Exit, Report
@@ -44,7 +48,7 @@ def run_once(settings: Settings, stop: Stop) -> Exit:
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    with _runner(settings, stop) as runner:
+    with _runner(settings, stop, address=None) as runner:
         return runner.once(settings.wait)
 
 
@@ -52,30 +56,35 @@ def run_loop(settings: Settings, stop: Stop) -> Exit:
     """Run and report a pass per --interval. Returns the exit code of the last one.
 
     Raises:
-        ConfigurationError: there are no usable credentials.
+        ConfigurationError: there are no usable credentials, or --metrics-address cannot be used.
     """
     assert settings.interval is not None
-    with _runner(settings, stop) as runner:
+    with _runner(settings, stop, settings.metrics_address) as runner:
         return runner.loop(settings.interval, settings.duration)
 
 
 @contextmanager
-def _runner(settings: Settings, stop: Stop) -> Iterator[Runner]:
-    url = settings.heartbeat_url
-    heartbeat = Heartbeat(str(url.get_secret_value()) if url else None)
-    passes = Passes(settings, stop)
+def _runner(settings: Settings, stop: Stop, address: str | None) -> Iterator[Runner]:
+    metrics = Metrics(settings.metrics_textfile, _revealed(settings.metrics_push_url), address)
+    heartbeat = Heartbeat(_revealed(settings.heartbeat_url))
+    passes = Passes(settings, stop, metrics.requests)
     where = None if settings.dry_run else settings.last_pass
     with LastPass(where, lambda: passes.api, settings.interval) as last_pass:
-        yield Runner(settings, stop, heartbeat, passes.run, last_pass=last_pass)
+        yield Runner(settings, stop, heartbeat, passes.run, metrics=metrics, last_pass=last_pass)
+
+
+def _revealed(url: Secret[HttpUrl] | None) -> str | None:
+    return str(url.get_secret_value()) if url else None
 
 
 class Passes:
     """Passes over one cluster. The connection is kept until a pass cannot read the cluster."""
 
-    def __init__(self, settings: Settings, stop: Stop) -> None:
+    def __init__(self, settings: Settings, stop: Stop, requests: RequestCounts | None = None) -> None:
         self._settings = settings
         self._stop = stop
-        self.api = api_of(settings, stop)
+        self._requests = requests
+        self.api = api_of(settings, stop, counts=requests)
         self._failed = False
 
     def run(self, policy: Policy, deadline: Deadline, start: Key | None) -> Report:
@@ -90,7 +99,7 @@ class Passes:
 
     def _connect_again(self) -> None:
         try:
-            api = api_of(self._settings, self._stop, self.api.context)
+            api = api_of(self._settings, self._stop, self.api.context, self._requests)
         except (ConfigurationError, CutShort) as error:  # perhaps somebody is writing the kubeconfig at this moment
             log.warning("the credentials could not be read again: %s", error)
         else:
@@ -107,6 +116,7 @@ class Runner:
     heartbeat: Heartbeat
     one_pass: Pass
     clock: Callable[[], float] = time.monotonic
+    metrics: Metrics = field(default_factory=Metrics)
     last_pass: LastPass = field(default_factory=LastPass)
 
     def once(self, wait: float | None = None) -> Exit:
@@ -155,16 +165,23 @@ class Runner:
             self.last_pass.write_if_due(next_start - self.clock())
             self.stop.wait(next_start - self.clock())
             if self.stop.asked:
-                return Exit.OK if duration is None else code
+                return code if duration is not None else self._stopped(report)
             since_last = self.clock() - begun
+
+    def _stopped(self, report: Report) -> Exit:
+        """Success, whatever the last pass was; the termination message says so too."""
+        path = self.settings.termination_message_path
+        termination.write(path, termination.message(Exit.OK, report=report))
+        return Exit.OK
 
     def _run(self, policy: Policy, seconds: float = float("inf"), start: Key | None = None) -> Report:
         """One pass of at most so many seconds. If it does not end, the process does."""
         deadline = Deadline(min(self.settings.pass_timeout, max(seconds, 0.0)), self.clock)
-        with watch(self.stop.watch(deadline), last_words=self.last_pass.hangs):
+        path = self.settings.termination_message_path
+        with watch(self.stop.watch(deadline), path, last_words=self.last_pass.hangs):
             return self.one_pass(policy, deadline, start)
 
     def _publish(self, report: Report) -> Exit:
-        code = publish(report, self.settings, self.heartbeat)
+        code = publish(report, self.settings, self.heartbeat, self.metrics)
         self.last_pass.ended(report, code)
         return code

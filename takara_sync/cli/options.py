@@ -63,6 +63,9 @@ def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
     groups: dict[str, Any] = {}
     for name, field in Settings.model_fields.items():
         title = about(field)["group"]
+        if about(field)["words"]:
+            root.add_argument(name, nargs="*", metavar=about(field)["metavar"], help=field.description)
+            continue
         if title not in groups:
             groups[title] = root.add_argument_group(title)
         _add(groups[title], name, field)
@@ -113,6 +116,7 @@ def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]
     """
     flags = vars(parser(prog).parse_intermixed_args(list(argv)))
     command = flags.pop("command", "")
+    flags = {name: value for name, value in flags.items() if name != "name" or value}
     if command and command not in COMMANDS:
         raise ConfigurationError(f"{command!r} is not a command; there are: {', '.join(COMMANDS)}")
     try:  # the demo needs nothing, so it reads neither variables nor a file
@@ -140,7 +144,8 @@ def _first(error: ValidationError, sources: Mapping[str, Given]) -> str:
         return text
     field = str(problem["loc"][0])
     shown = "used" if about(Settings.model_fields[field])["secret"] else _shown(problem["input"])
-    return f"{sources[field].source} cannot be {shown}: {text}"
+    source = sources[field].source
+    return f"{'NAME' if source == flag_of('name') else source} cannot be {shown}: {text}"
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from takara_sync.cli.logs import json_line
 from takara_sync.errors import TakaraSyncError, TooManyChanges
-from takara_sync.report import Report, Result, summary
+from takara_sync.report import Outcome, Report, Result, summary
 from takara_sync.text import one_line, some
 
 _COLOURS = {
@@ -28,7 +28,8 @@ _COLOURS = {
 }
 _CODES = {"green": "32", "yellow": "33", "red": "31"}
 _NARROWEST = 20  # columns: on a narrower terminal, lines are longer than the terminal
-_HEADINGS = ("NAMESPACE", "NAME", "RESULT", "DETAIL")
+_HEADINGS = ("NAMESPACE", "NAME", "SIZE", "READY", "RESULT", "DETAIL")
+_LAST = (Result.NOT_REACHED, Result.UNCHANGED, Result.INVALID, Result.BLOCKED, Result.FAILED)
 
 
 class NotWritten(TakaraSyncError):
@@ -68,22 +69,35 @@ def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncE
 
 
 def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[str] = ()) -> Iterator[str]:
-    """A table of the Takaras that are not unchanged, or of every Takara, and the counts.
+    """A table of the Takaras that are not unchanged or not Ready, or of every Takara, and the counts.
 
-    namespaces: those of --namespace.
+    What needs attention comes last, next to the counts. namespaces: those of --namespace.
     """
     too_many = isinstance(report.error, TooManyChanges)
     hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
-    shown = [outcome for outcome in report.outcomes if every or outcome.result not in hidden]
+    shown = [each for each in report.outcomes if every or each.result not in hidden or each.not_ready]
     if shown:
-        rows = [(each.key.namespace, each.key.name, each.result, each.detail) for each in shown]
-        heading, *lines = aligned([_HEADINGS, *rows])
+        shown.sort(key=_group)
+        heading, *lines = aligned([_HEADINGS, *map(_row, shown)])
         yield fitted(heading, indent=4)
         for line, outcome in zip(lines, shown, strict=True):
-            yield style(fitted(line, indent=4), _COLOURS.get(outcome.result, ""))
+            colour = "yellow" if outcome.not_ready else _COLOURS.get(outcome.result, "")
+            yield style(fitted(line, indent=4), colour)
     yield fitted(summary(report))
     if empty := report.empty_of(namespaces):
         yield f"no Takaras in: {some(empty)}"
+
+
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    size = "" if outcome.size is None else str(outcome.size)
+    detail = outcome.detail or (outcome.ready if outcome.not_ready else "")
+    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, detail
+
+
+def _group(outcome: Outcome) -> int:
+    """The place of its rows: what is as it should be, what is not Ready, what needs a person, what failed."""
+    result = Result.UNCHANGED if outcome.not_ready else outcome.result
+    return 1 + _LAST.index(result) if result in _LAST and (outcome.not_ready or result != Result.UNCHANGED) else 0
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:

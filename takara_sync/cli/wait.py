@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from takara_sync.change_limit import number_of
 from takara_sync.conditions import Reason
 from takara_sync.objects import Key
 from takara_sync.plan import changes_spec
@@ -28,10 +29,11 @@ def unready(report: Report, tolerated: Sequence[str]) -> dict[Key, str]:
     }
 
 
-def left_of(max_changes: int | None, report: Report) -> int | None:
+def left_of(max_changes: int | str | None, report: Report) -> int | None:
     """The rest of --max-changes after the changes of a report; `plan.is_change` says what counts."""
     changes = [each for each in report.outcomes if each.result == Result.CREATED or changes_spec(each.changes)]
-    return None if max_changes is None else max(0, max_changes - len(changes))
+    limit = number_of(max_changes, len(report.outcomes))
+    return None if limit is None else max(0, limit - len(changes))
 
 
 def merged(first: Report, then: Report) -> Report:

@@ -36,13 +36,13 @@ class Api:
     """A connection to one API server, for the life of the process. Threads may share it.
 
     request_timeout: seconds for one try, including headers and body. source: the kubeconfig and context, for messages.
-    context: the context.
+    context: the context. transport: how it sends requests; a wrapper of it can count or change them.
     """
 
     def __init__(
         self, transport: Transport, *, request_timeout: float = 10.0, source: str = "", context: str = ""
     ) -> None:
-        self._transport = transport
+        self.transport = transport
         self.source, self.context = source, context
         self._request_timeout = request_timeout
         self._reached = False
@@ -112,13 +112,13 @@ class Api:
 
     def close(self) -> None:
         """Close the connections. You can still use the object; it opens new ones."""
-        self._transport.close()
+        self.transport.close()
 
     def _try(self, request: Request, deadline: Deadline) -> bytes | bytearray:
         deadline.check()
-        self._transport.prepare(deadline)  # the time of an exec plugin does not count as request time
+        self.transport.prepare(deadline)  # the time of an exec plugin does not count as request time
         limit = self._request_timeout + (WRITE_EXTRA_SECONDS if request.writes else 0.0)
-        response = self._transport.send(request, min(limit, deadline.left_for_requests()))
+        response = self.transport.send(request, min(limit, deadline.left_for_requests()))
         self._reached = True
         return raise_for_status(request, response)
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from takara_sync.deadline import Deadline
-from takara_sync.desired import Manifest
+from takara_sync.desired import Manifest, selector_text
 from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Retryable, Unreadable
 from takara_sync.kube import decode
 from takara_sync.kube.api import Api
@@ -26,6 +26,7 @@ from takara_sync.objects import (
     Listing,
     ManagedFieldsEntry,
     Pod,
+    PodDetail,
     PodItem,
     Takara,
 )
@@ -41,7 +42,7 @@ _PAGE_BYTES = 16 * 2**20
 """The size that a page should not exceed; the size of the last page decides on the limit of the next one."""
 _RESTARTS = 3
 _OURS = (("labelSelector", "app=takara"),)
-_RUNNING = ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded")
+_RUNNING = ("status.phase!=Failed", "status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
 _MANAGER = ("fieldManager", FIELD_MANAGER)
 _FORCE = ("force", "true")
@@ -76,20 +77,29 @@ _TAKARAS = _Resource[Takara, Takara](f"/apis/{API_VERSION}", PLURAL, Takara, ("T
 _PODS = _Resource[PodItem, Pod](
     "/api/v1", "pods", PodItem, ("PartialObjectMetadataList", "PodList"), _METADATA_ONLY, PodItem.pod
 )
+_POD_DETAILS = _Resource[PodDetail, PodDetail]("/api/v1", "pods", PodDetail, ("PodList",))
 
 
 class KubeCluster:
     """A cluster with a real API server. One object works for any number of passes, from any thread.
 
-    namespaces: send requests only for these namespaces; empty means all. selector: a label selector for Takaras.
+    namespaces: send requests only for these namespaces; empty means all. without: leave out these. selector: a label
+    selector for Takaras.
     server_dry_run: send each write as a dry run; the server validates it and stores nothing.
     """
 
     def __init__(
-        self, api: Api, *, namespaces: Sequence[str] = (), selector: str = "", server_dry_run: bool = False
+        self,
+        api: Api,
+        *,
+        namespaces: Sequence[str] = (),
+        without: Sequence[str] = (),
+        selector: str = "",
+        server_dry_run: bool = False,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
+        self._fields = tuple(f"metadata.namespace!={name}" for name in without)
         self._selector = selector
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
@@ -122,11 +132,15 @@ class KubeCluster:
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
-        return self._lists(_PODS, (*_OURS, _RUNNING), deadline)
+        return self._lists(_PODS, _OURS, deadline, _RUNNING)
 
-    def _lists(self, resource: _Resource[W, T], query: Query, deadline: Deadline) -> Listing[T]:
+    def _lists(
+        self, resource: _Resource[W, T], query: Query, deadline: Deadline, fields: Sequence[str] = ()
+    ) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
+        if fields := (*fields, *self._fields):
+            query = (*query, ("fieldSelector", ",".join(fields)))
         for namespace in self._namespaces or (None,):
             request = Request("GET", resource.path(namespace), query=query, accept=resource.accept)
             try:
@@ -171,6 +185,13 @@ class KubeCluster:
             seen.add(token)
             limit = max(1, min(PAGE, _PAGE_BYTES * limit // len(body)))
             del body  # else it is in memory together with the next page
+
+    def pods_of(self, key: Key, deadline: Deadline) -> tuple[PodDetail, ...]:
+        """The first pods of one Takara, with their status: one request, one try. Raises ObjectError, PassStopped."""
+        query = (("labelSelector", selector_text(key.name)), _RUNNING, ("limit", str(PAGE)))
+        request = Request("GET", _POD_DETAILS.path(key.namespace), query)
+        body = self._api.send(request, deadline, tries=1)
+        return decode.page(body, PodDetail, _POD_DETAILS.lists)[0].items
 
     # -------------------------------------------------------------- single objects
 
@@ -231,6 +252,15 @@ class KubeCluster:
             Conflict: the Takara changed since the read. NotFound: it does not exist. Other ObjectErrors, PassStopped.
         """
         self._patch(_TAKARAS, takara.key, list(patch), deadline, "/status")
+
+    def send_event(self, event: Manifest, deadline: Deadline) -> None:
+        """Create an Event: one request, and one try.
+
+        Raises:
+            Conflict: it exists. NotFound: the namespace is missing or terminating. Other ObjectErrors, PassStopped.
+        """
+        path = f"/apis/events.k8s.io/v1/namespaces/{quote(event['metadata']['namespace'], safe='')}/events"
+        self._api.send(Request("POST", path, (_MANAGER,), event), deadline, tries=1)
 
     def _patch_existing(self, deployment: Deployment, body: object, deadline: Deadline) -> Deployment:
         """Raises ObjectError without a resourceVersion: the write would not be bound to the version that was read."""

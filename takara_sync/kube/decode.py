@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from takara_sync.errors import ObjectError, Unreadable
-from takara_sync.objects import NAME, Deployment, Key, Listing, PodItem, Takara
+from takara_sync.objects import NAME, Deployment, Key, Listing, PodDetail, PodItem, Takara
 from takara_sync.text import one_line
 
 T = TypeVar("T")
@@ -66,6 +66,7 @@ _DECODERS: dict[type, msgspec.json.Decoder[_Page[Any]]] = {
     Deployment: msgspec.json.Decoder(_Page[Deployment]),
     Takara: msgspec.json.Decoder(_Page[Takara]),
     PodItem: msgspec.json.Decoder(_Page[PodItem]),
+    PodDetail: msgspec.json.Decoder(_Page[PodDetail]),
 }
 
 

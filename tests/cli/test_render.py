@@ -21,8 +21,8 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 SCALED = Change("spec.replicas", 7, 3, "kubectl")
 OUTCOMES = (
     Outcome(Key("ns", "bad"), Result.FAILED, Reason.APPLY_REJECTED, "no\nway\x1b[31m"),
-    Outcome(Key("ns", "fine"), Result.UNCHANGED),
-    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True),
+    Outcome(Key("ns", "fine"), Result.UNCHANGED, ready="Ready", size=1, ready_replicas=1),
+    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True, size=3),
 )
 
 
@@ -40,14 +40,24 @@ def text_of(report: Report, **options: Any) -> str:
 
 def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines_and_wide_shows_all() -> None:
     expected = [
-        "NAMESPACE   NAME          RESULT    DETAIL",
-        "ns          bad           failed    ApplyRejected: no way [31m",
-        "ns          a-long-name   updated   spec.replicas 7 -> 3 (set by kubectl)",
+        "NAMESPACE   NAME          SIZE   READY   RESULT    DETAIL",
+        "ns          a-long-name   3      0       updated   spec.replicas 7 -> 3 (set by kubectl)",
+        "ns          bad                  0       failed    ApplyRejected: no way [31m",
         "3 Takaras: 1 updated, 1 unchanged, 1 failed (1.2 s)",
     ]
     assert text_of(REPORT).splitlines() == expected
     wide = text_of(REPORT, every=True).splitlines()
-    assert (len(wide), "ns          fine          unchanged" in wide) == (len(expected) + 1, True)
+    assert (len(wide), "ns          fine          1      1       unchanged" in wide) == (len(expected) + 1, True)
+
+
+def test_what_is_not_ready_and_what_failed_come_last_in_groups() -> None:
+    waiting = Outcome(Key("a", "a"), Result.UNCHANGED, Reason.QUOTA_EXCEEDED, "none left", ready="Progressing", size=4)
+    results = (Result.FAILED, Result.BLOCKED, Result.NOT_REACHED, Result.INVALID, Result.CONTESTED, Result.CREATED)
+    outcomes = (waiting, *(Outcome(Key(name, name), result) for name, result in zip("bcdefg", results, strict=True)))
+    lines = text_of(Report(outcomes, STARTED, 0)).splitlines()
+    assert [line[0] for line in lines[1:-1]] == ["f", "g", "d", "a", "e", "c", "b"]
+    assert lines[4].split() == ["a", "a", "4", "0", "unchanged", "QuotaExceeded:", "none", "left"]
+    assert lines[-1].endswith("; 1 not Ready: a/a 0/4 exceeded quota (0.0 s)")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from takara_sync.cli.status import detail, installed, overview, words
+from takara_sync.cli.status import copies, detail, overview, words
 from takara_sync.objects import Takara
 from tests.unit.build import Json
 
@@ -56,20 +56,7 @@ def test_moments(at: str, text: str) -> None:
     ],
 )
 def test_how_often_a_copy_records_its_last_pass(kind: str, schedule: str, data: Any, period: float | None) -> None:
-    assert installed._period(kind, schedule, data) == period
-
-
-@pytest.mark.parametrize(
-    ("args", "namespaces"),
-    [
-        ((), ()),
-        (("once", "--output=json"), ()),
-        (("--namespace=a,b", "--interval=10"), ("a", "b")),
-        (("-n", "a", "--namespace", "b", "-n", "a"), ("a", "b")),
-    ],
-)
-def test_the_namespaces_that_a_copy_watches(args: tuple[str, ...], namespaces: tuple[str, ...]) -> None:
-    assert installed._watched(args) == namespaces
+    assert copies._period(kind, schedule, data) == period
 
 
 # ------------------------------------------------------------------ Takaras by state

@@ -31,6 +31,7 @@ _DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 _TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras"
 _RECORD = "/api/v1/namespaces/takara-system/configmaps/takara-sync"
 _POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _ACCOUNT_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 CRONJOBS = "/apis/batch/v1/cronjobs"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -60,10 +61,7 @@ class Cluster(Store):
         if isinstance(found, int):
             return Answer.of(found, {"kind": "Status", "message": "you may not", "reason": "Forbidden"})
         if found is not None:
-            items = found["items"]
-            if uid := request.query.get("fieldSelector", "").removeprefix("regarding.uid="):
-                items = [each for each in items if each["regarding"]["uid"] == uid]
-            return Answer.of(200, {"items": items})
+            return Answer.of(200, found)
         return super().handle(request)
 
     def send(self, method: str, path: str, body: Any = None, kind: str = "application/json", user: str = "one") -> Json:
@@ -134,26 +132,7 @@ def _tell(told: Story) -> None:
     told.sync()
     told.settle()
     told.create(takara("new", 1))
-    uid = told.store.send("GET", f"{_TAKARAS}/web")["metadata"]["uid"]
-    told.store.others[EVENTS] = {"items": [_event(uid, *each) for each in _EVENTS]}
     told.wait(seconds=40)
-
-
-_EVENTS = (
-    ("2026-01-01T12:00:00Z", "Normal", "Created", "Created Deployment default/web with 3 replicas."),
-    (
-        "2026-01-01T12:02:00Z",
-        "Normal",
-        "Changed",
-        "Changed the Deployment: spec.replicas 7 -> 3 (set by kube-controller-manager, subresource scale)",
-    ),
-    ("2026-01-01T12:03:00Z", "Warning", "ReplicasContested", "kube-controller-manager keeps setting the replicas."),
-)
-
-
-def _event(uid: str, at: str, kind: str, reason: str, note: str) -> Json:
-    about = {"regarding": {"uid": uid}, "reportingController": "takara.org/takara-sync"}
-    return {"eventTime": at, "type": kind, "reason": reason, "note": note} | about
 
 
 def _installed() -> dict[str, Any]:
@@ -167,11 +146,15 @@ def _installed() -> dict[str, Any]:
         "status": {"lastScheduleTime": "2026-01-01T12:03:00Z"},
     }
     names = ("takara-sync", "takara-template")
-    bindings = [{"spec": {"policyName": name, "validationActions": ["Deny"]}} for name in names]
+    denying = [{"spec": {"policyName": name, "validationActions": ["Deny"]}} for name in names]
+    account = {"kind": "ServiceAccount", "name": "takara-sync", "namespace": "takara-system"}
+    labelled = {"name": "takara-sync", "labels": {"app.kubernetes.io/name": "takara-sync"}}
     return {
         CRONJOBS: {"items": [cronjob]},
-        f"{_POLICIES}ies": {"items": [{"metadata": {"name": name}} for name in names]},
-        f"{_POLICIES}ybindings": {"items": bindings},
+        f"{_POLICIES}ies": {"items": [{"metadata": {"name": name}, "spec": {}} for name in names]},
+        f"{_POLICIES}ybindings": {"items": denying},
+        f"{_RBAC}/clusterrolebindings": {"items": [{"metadata": labelled, "subjects": [account]}]},
+        f"{_RBAC}/rolebindings": {"items": []},
     }
 
 

@@ -97,11 +97,12 @@ IMAGE = "spec.template.spec.containers[takara].image registry.example.org/a/long
 SCALED = "spec.replicas 7 -> 3 (set by kubectl, subresource scale)"
 TOO_LARGE = "SizeTooLarge: spec.size is 1001, above the limit of 1000. Lower it, or raise --max-size."
 ONCE = f"""\
-NAMESPACE         NAME                                                           RESULT    DETAIL
-test-0123456789   {LONG[:-1]}b   invalid   {TOO_LARGE}
-test-0123456789   {LONG}   updated   {SCALED}; {IMAGE} (set by kubectl-set, TIME)
-test-0123456789   new                                                            created
-4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid (TIME)
+NAMESPACE         NAME                                                           SIZE   READY   RESULT      DETAIL
+test-0123456789   {LONG}   3      0       updated     {SCALED}; {IMAGE} (set by kubectl-set, TIME)
+test-0123456789   new                                                            1      0       created
+test-0123456789   calm                                                           1      0       unchanged   Progressing
+test-0123456789   {LONG[:-1]}b   1001   0       invalid     {TOO_LARGE}
+4 Takaras: 1 created, 1 updated, 1 unchanged, 1 invalid; 1 not Ready: test-0123456789/calm 0/1 (TIME)
 """
 PLAN = f"""\
 ! test-0123456789/{LONG[:-1]}b: invalid  {TOO_LARGE}

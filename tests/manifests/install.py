@@ -36,19 +36,19 @@ def apply(server: Server, found: Iterable[Json], *args: str) -> str:
     return server.kubectl("apply", "--server-side", "-f", "-", *args, stdin=text).stdout
 
 
-def identity(server: Server, namespace: str = "takara-system", account: str = "takara-sync") -> User:
-    """The ServiceAccount of takara-sync in that namespace, with a token as a pod of it gets one."""
-    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+def identity(server: Server, namespace: str = "takara-system", name: str = "takara-sync") -> User:
+    """The ServiceAccount of that namespace, with a token as a pod of it gets one."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     answer = server.call("POST", path, body)
     assert answer.status == 201, answer.body
     token = answer.body["status"]["token"]
     config = yaml.safe_load(server.user().kubeconfig.read_text())
     config["users"][0]["user"] = {"token": token}
-    kubeconfig = server.folder / f"{account}-of-{namespace}.kubeconfig"
+    kubeconfig = server.folder / f"{name}-of-{namespace}.kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(config))
     kubeconfig.chmod(0o600)
-    return User(f"system:serviceaccount:{namespace}:{account}", token, kubeconfig)
+    return User(f"system:serviceaccount:{namespace}:{name}", token, kubeconfig)
 
 
 class Installed(Commands):

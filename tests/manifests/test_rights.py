@@ -22,10 +22,14 @@ SHIPPED = {
     ("create", "apps", "deployments"),
     ("patch", "apps", "deployments"),
     ("list", "", "pods"),
+    ("create", "events.k8s.io", "events"),
 }
 
 RECORD = ("patch", "", "configmaps")
 """Of the one ConfigMap with the last pass, in the install namespace."""
+
+EVENTS = ("create", "events.k8s.io", "events")
+"""The one right without which only the Events are missing."""
 
 # What the server asks for inside another request: an apply that creates, and an owner reference that blocks. The audit
 # log does not tell these; the tests that take them away do.
@@ -98,7 +102,7 @@ def installed(server: ControlPlane, without: tuple[str, str, str] | None = None)
     tool = Installed(server, world.namespace, world.namespace)
     lacking = 1 if without else 0
     wait_until(
-        lambda: "" if len(missing(tool.json("check"))) == lacking else "rights are not known yet", within=SETTLE_SECONDS
+        lambda: "" if len(denied(tool.json("check"))) == lacking else "rights are not known yet", within=SETTLE_SECONDS
     )
     return tool, world
 
@@ -125,6 +129,11 @@ def test_without_the_right_to_record_the_last_pass_only_a_warning_tells(strict: 
 
 def missing(checked: Pass) -> list[str]:
     return [check["what"] for check in checked.report["checks"] if not check["ok"]]
+
+
+def denied(checked: Pass) -> list[str]:
+    """With the right that is not needed."""
+    return [check["what"] for check in checked.report["checks"] if "not allowed" in check["detail"]]
 
 
 def test_the_rules_are_these_and_no_others_and_check_asks_for_them() -> None:
@@ -165,7 +174,7 @@ def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: Control
     }
     everywhere = Installed(strict, world.namespace)
     checked = everywhere.json("check")
-    assert (checked.code, len(missing(checked))) == (1, len(SHIPPED))
+    assert (checked.code, len(missing(checked)), len(denied(checked))) == (1, len(SHIPPED) - 1, len(SHIPPED))
     assert all(what.endswith(" in all namespaces") for what in missing(checked))
     closed = World(strict, strict.namespace())
     closed.create(takara("one"))
@@ -182,7 +191,7 @@ def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: Control
 
 def rights_used(server: ControlPlane, tool: Installed, since: int) -> set[tuple[str, str, str]]:
     """What the server's audit log holds of the ServiceAccount."""
-    groups = {"takaras": MAHO, "deployments": "apps", "pods": "", "configmaps": ""}
+    groups = {"takaras": MAHO, "deployments": "apps", "pods": "", "events": "events.k8s.io", "configmaps": ""}
     return {
         (each.verb, groups[each.resource], "/".join(filter(None, (each.resource, each.subresource))))
         for each in server.requests(tool.user)[since:]
@@ -190,7 +199,23 @@ def rights_used(server: ControlPlane, tool: Installed, since: int) -> set[tuple[
     }
 
 
-@pytest.mark.parametrize("right", sorted(SHIPPED), ids=" ".join)
+def test_without_the_right_to_create_events_there_is_one_warning_and_everything_else_is_done(
+    strict: ControlPlane,
+) -> None:
+    tool, world = installed(strict, without=EVENTS)
+    checked = tool.json("check")
+    assert (checked.code, missing(checked)) == (0, [])
+    assert denied(checked) == [f"may create events.events.k8s.io in namespace {world.namespace}"]
+    do_the_main_job(tool, world)
+    world.create(takara("more", 1), takara("most", 1))
+    done = tool.converge()
+    assert [one.resource for one in done.requests if one.verb == "create"] in (["events"], ["events"] * 2)
+    warnings = [line["message"] for line in done.log if line["level"] == "warning"]
+    assert len(warnings) == 1
+    assert all(word in warnings[0] for word in ("no more Events", "cannot create", world.namespace)), warnings
+
+
+@pytest.mark.parametrize("right", sorted(SHIPPED - {EVENTS}), ids=" ".join)
 def test_without_any_one_right_check_and_the_pass_say_which_and_the_main_job_fails(
     strict: ControlPlane, right: tuple[str, str, str]
 ) -> None:

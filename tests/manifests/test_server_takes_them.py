@@ -17,7 +17,11 @@ from tests.manifests.kustomize import FOLDERS
 from tests.manifests.test_manifests import workload
 
 VERSIONS = [f"1.{minor}" for minor in range(30, 37)]
-FILES = sorted(path for path in (ROOT / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
+FILES = sorted(
+    path
+    for path in (ROOT / "k8s").rglob("*.yaml")
+    if path.name != "kustomization.yaml" and ROOT / "k8s" / "chart" not in path.parents
+)
 ENFORCED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 

@@ -70,9 +70,10 @@ def _is_unread(message: str) -> bool:
 
 
 def _statuses_are_lines(world: World, about: str) -> None:
+    """And so are the notes of Events."""
     for name in BAD:
-        for condition in _ours(world.call("GET", f"{TAKARAS}/{name}")):
-            message = condition["message"]
+        conditions = _ours(world.call("GET", f"{TAKARAS}/{name}"))
+        for message in (*(condition["message"] for condition in conditions), *world.notes):
             assert message.isprintable(), f"{about}: {message!r}"
             assert len(message.encode()) <= 1024, about
 

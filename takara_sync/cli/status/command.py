@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Literal
 from urllib.parse import quote
 
@@ -13,17 +14,20 @@ from msgspec import Struct
 from takara_sync import __version__
 from takara_sync.cli import check
 from takara_sync.cli.connect import api_of, cluster_of
+from takara_sync.cli.installed import leftovers
 from takara_sync.cli.render import fitted, show
 from takara_sync.cli.settings import Settings
-from takara_sync.cli.status import detail, installed, overview
+from takara_sync.cli.status import detail, overview
+from takara_sync.cli.status.copies import CopyDocument, copies
 from takara_sync.cli.status.reads import Reader, UncheckedDocument
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
 from takara_sync.desired import selector_text
-from takara_sync.errors import ConfigurationError, TakaraSyncError
+from takara_sync.errors import ConfigurationError, NotFound, ObjectError, TakaraSyncError
+from takara_sync.objects import Listing, Takara
 from takara_sync.report import ErrorDocument, Exit, error_document
 from takara_sync.sync import utcnow
-from takara_sync.text import one_line, rfc3339
+from takara_sync.text import one_line, rfc3339, some
 
 log = logging.getLogger("takara_sync")
 
@@ -84,25 +88,29 @@ def run(settings: Settings, stop: Stop) -> Exit:
 
 def _overview(reader: Reader, settings: Settings, now: datetime) -> overview.OverviewDocument:
     cluster = cluster_of(settings, reader.api)
-    copies = installed.copies(reader, settings.namespace, now)
+    found = copies(reader, settings.namespace, now)
     listed = reader.attempt("Takaras", lambda: cluster.takaras(reader.deadline))
     takaras = None if listed is None else overview.takaras_document(listed.items)
-    rights = tuple(_rights(reader, settings, copies or ()))
-    policies = installed.policies(reader)
-    steps = tuple(overview.next_steps(copies, takaras))
-    return overview.OverviewDocument(copies, takaras, rights, policies, steps)
+    rights = tuple(_rights(reader, settings, found or ()))
+    installed = tuple(_install(reader)) if found else ()
+    steps = tuple(overview.next_steps(found, takaras))
+    return overview.OverviewDocument(found, takaras, rights, installed, steps)
 
 
-def _rights(
-    reader: Reader, settings: Settings, copies: Sequence[installed.CopyDocument]
-) -> Iterator[overview.RightsDocument]:
+def _install(reader: Reader) -> Iterator[check.CheckedDocument]:
+    """What `check` finds about the installed copies."""
+    for proof in reader.attempt("the install", lambda: list(leftovers(reader.api, reader.deadline))) or ():
+        if proof.ok is None:
+            reader.unchecked.append(UncheckedDocument(proof.what, proof.detail))
+        else:
+            yield check.CheckedDocument(proof.what, proof.ok, proof.detail)
+
+
+def _rights(reader: Reader, settings: Settings, copies: Sequence[CopyDocument]) -> Iterator[overview.RightsDocument]:
     """The rights of the account of each copy, and those of the caller, as `check` asks for them."""
     for copy in copies:
-        account, needed = (
-            (copy.namespace, copy.account),
-            check.rights_of(copy.watches, f"{copy.namespace}/{copy.account}"),
-        )
-        name = "/".join(account)
+        account, name = (copy.namespace, copy.account), f"{copy.namespace}/{copy.account}"
+        needed = check.rights_of(copy.watches, name)
         found = _checked(reader, f"the rights of ServiceAccount {name}", needed, settings, account)
         yield from [] if found is None else [overview.RightsDocument(name, found)]
     found = _checked(reader, "your rights", check.rights_of(settings.namespace, None), settings, None)
@@ -122,9 +130,9 @@ def _checked(
 
 
 def _detail(reader: Reader, settings: Settings) -> detail.DetailDocument:
-    """Raises PassStopped: there is no such Takara, or Takaras cannot be listed."""
+    """Raises ObjectError: there is no such Takara. PassStopped: Takaras cannot be listed."""
     cluster = cluster_of(settings, reader.api)
-    (takara,) = cluster.takaras(reader.deadline).items
+    takara = _named(cluster.takaras(reader.deadline), settings.name[0])
     key = takara.key
     space = quote(key.namespace, safe="")
     deployments = reader.attempt("the Deployment", lambda: (cluster.deployment(key, reader.deadline),))
@@ -144,6 +152,21 @@ def _detail(reader: Reader, settings: Settings) -> detail.DetailDocument:
     )
     deployment = deployments[0] if deployments else None
     return detail.document(takara, deployment, pods, events, checked=deployments is not None)
+
+
+def _named(listed: Listing[Takara], name: str) -> Takara:
+    """The Takara of this name, NAME or NAMESPACE/NAME. Raises NotFound, ObjectError."""
+    keys = [takara.key for takara in listed.items] + list(listed.unread)
+    meant = [key for key in keys if name in (str(key), key.name)]
+    if not meant:
+        near = get_close_matches(name, {text for key in keys for text in (str(key), key.name)}, 1)
+        hint = f"Did you mean {near[0]}?" if near else "See kubectl get takaras -A."
+        raise NotFound(f"There is no Takara {name}", hint)
+    if len(meant) > 1:
+        raise ObjectError(f"{name} is more than one Takara: {some(meant)}", "Name one of them, or give -n NAMESPACE.")
+    if meant[0] in listed.unread:
+        raise ObjectError(f"Takara {name} cannot be read: {listed.unread[meant[0]]}")
+    return next(takara for takara in listed.items if takara.key == meant[0])
 
 
 def _lines(document: StatusDocument, now: datetime) -> Iterator[str]:

@@ -14,17 +14,15 @@ from takara_sync.backoff import wait_after
 from takara_sync.cli.render import aligned, fitted, style
 from takara_sync.cli.status.overview import attention
 from takara_sync.cli.status.words import counted, moment, shown
-from takara_sync.conditions import REJECTED, Reason
+from takara_sync.conditions import CAUSES, REJECTED, Reason
 from takara_sync.desired import selector_text
 from takara_sync.diff import dotted, paths, value_at
+from takara_sync.events import REPORTER
 from takara_sync.managed_fields import REPLICAS, holders
-from takara_sync.objects import FIELD_MANAGER, Deployment, PodItem, PodMeta, Takara
+from takara_sync.objects import FIELD_MANAGER, Deployment, PodDetail, PodStatus, Takara
 from takara_sync.ownership import controlled_by
 from takara_sync.status import nodes_of
 from takara_sync.text import one_line, rfc3339
-
-REPORTER = "takara.org/takara-sync"
-"""The reportingController of our events."""
 
 _ROWS_MAX = 20  # pods and events in the text; the JSON has all of them
 
@@ -36,42 +34,15 @@ class _Wire(Struct, frozen=True, rename="camel"):
     """A part of an API object, with the API's own spelling of field names."""
 
 
-class _Waiting(_Wire, frozen=True):
-    reason: str = ""
-    message: str = ""
-
-
-class _State(_Wire, frozen=True):
-    waiting: _Waiting | None = None
-
-
-class _Container(_Wire, frozen=True):
-    ready: bool = False
-    restart_count: int = 0
-    state: _State = _State()
-
-
-class _Condition(_Wire, frozen=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str = ""
-
-
-class _PodStatus(_Wire, frozen=True):
+class _PhaseAndStatus(PodStatus, frozen=True):
     phase: str = ""
     reason: str = ""
-    conditions: tuple[_Condition, ...] | None = None
-    init_container_statuses: tuple[_Container, ...] | None = None
-    container_statuses: tuple[_Container, ...] | None = None
 
 
-class PodAndStatus(_Wire, frozen=True):
-    """A pod. https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/"""
+class PodAndStatus(PodDetail, frozen=True):
+    """A pod with its phase, which a pass does not need."""
 
-    metadata: PodMeta
-    status: _PodStatus = _PodStatus()
+    status: _PhaseAndStatus = _PhaseAndStatus()
 
 
 class _Series(_Wire, frozen=True):
@@ -235,7 +206,6 @@ def document(
 
 def _deployment(deployment: Deployment, takara: Takara) -> DeploymentDocument:
     status, owner = deployment.status, deployment.controller
-    raw = msgspec.json.decode(status.conditions, type=tuple[_Condition, ...] | None)
     return DeploymentDocument(
         controller="" if owner is None else f"{owner.kind} {owner.name}",
         ours=controlled_by(deployment, takara),
@@ -245,7 +215,7 @@ def _deployment(deployment: Deployment, takara: Takara) -> DeploymentDocument:
         ready=status.ready_replicas,
         available=status.available_replicas,
         observed=status.observed_generation == deployment.metadata.generation,
-        conditions=tuple(_condition(msgspec.to_builtins(each)) for each in raw or ()),
+        conditions=tuple(_condition(msgspec.to_builtins(each)) for each in status.all_conditions),
     )
 
 
@@ -272,7 +242,7 @@ def fields_of(deployment: Deployment | None) -> tuple[FieldDocument, ...]:
 
 def pods_of(takara: Takara, pods: Sequence[PodAndStatus]) -> tuple[PodDocument, ...]:
     """The pods of the Deployment of this Takara, without strays, sorted by name."""
-    known = [msgspec.structs.replace(PodItem(each.metadata).pod(), deleting=False) for each in pods]
+    known = [msgspec.structs.replace(each.pod(), deleting=False) for each in pods]
     names = set(nodes_of(known, [takara]).get(takara.key, ()))
     return tuple(sorted((_pod(each) for each in pods if each.metadata.name in names), key=lambda pod: pod.name))
 
@@ -354,7 +324,7 @@ def next_steps(
     if seen.stalled:
         again = " A loop tries again within 5 minutes." if takara.condition("Stalled").get("reason") in REJECTED else ""
         yield f"A person has to act: {takara.condition('Stalled').get('message', '')}{again}"
-    elif seen.state == Reason.REPLICAS_CONTESTED:
+    elif seen.state == Reason.REPLICAS_CONTESTED or seen.state in CAUSES:
         yield seen.message
     if retry and retry.next_try:
         yield f"takara-sync tries {retry.field} again at {retry.next_try}."

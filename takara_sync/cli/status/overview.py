@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from takara_sync.cli.check import CheckedDocument
 from takara_sync.cli.render import aligned, fitted, style
-from takara_sync.cli.status.installed import CopyDocument, PolicyDocument
+from takara_sync.cli.status.copies import CopyDocument
 from takara_sync.cli.status.words import age, counted, moment, seconds_since
 from takara_sync.conditions import Reason
 from takara_sync.objects import Takara
@@ -56,12 +56,13 @@ class RightsDocument(Struct, frozen=True):
 
 
 class OverviewDocument(Struct, frozen=True):
-    """Without a NAME. A part is null if it is not checked."""
+    """Without a NAME. A part is null if it is not checked. `installed`: what `check` finds about the copies, such as
+    their admission policies."""
 
     copies: tuple[CopyDocument, ...] | None
     takaras: TakarasDocument | None
     rights: tuple[RightsDocument, ...]
-    policies: tuple[PolicyDocument, ...] | None
+    installed: tuple[CheckedDocument, ...]
     next: tuple[str, ...] = ()
 
 
@@ -110,8 +111,6 @@ def next_steps(copies: Sequence[CopyDocument] | None, takaras: TakarasDocument |
             yield f"The last pass of {where} ended with exit code {copy.last_pass.exit}: see {look}"
     if copies is not None and not copies:
         yield "No installed copy was found: takara-sync manifests | kubectl apply --server-side -f -"
-    if copies is not None and len(copies) > 1:
-        yield f"{len(copies)} copies are installed: keep one for each namespace."
     waiting = [each for each in takaras.attention if each.stalled] if takaras else []
     for each in waiting[:1]:
         them = (
@@ -142,10 +141,12 @@ def lines(document: OverviewDocument, now: datetime) -> Iterator[str]:
     for rights in document.rights:
         yield ""
         yield from _rights_lines(rights)
-    if document.policies is not None:
+    if document.installed:
         yield ""
-        found = (f"{each.name} {'enforced' if each.enforced else 'NOT ENFORCED'}" for each in document.policies)
-        yield fitted(f"Admission policies: {', '.join(found) or 'none found'}", indent=2)
+        yield "The install"
+        for check in document.installed:
+            mark = style("ok     ", "green") if check.ok else style("missing", "red")
+            yield f"  {mark}  {fitted(f'{check.what}: {check.detail}' if check.detail else check.what, indent=11)}"
 
 
 def _copy_lines(copy: CopyDocument, now: datetime) -> Iterator[str]:
@@ -190,7 +191,8 @@ def _row(each: AttentionDocument, now: datetime) -> tuple[str, ...]:
 
 def _rights_lines(rights: RightsDocument) -> Iterator[str]:
     whose = f"Rights of ServiceAccount {rights.account}" if rights.account else "Your rights"
-    missing = [check for check in rights.checks if not check.ok]
+    missing = [check for check in rights.checks if check.detail]  # also what a pass can do without
     yield f"{whose}: {len(rights.checks) - len(missing)} of {len(rights.checks)} that a pass needs"
     for check in missing:
-        yield f"  {style('missing', 'red' if rights.account else '')}  {fitted(check.what, indent=11)}"
+        mark = style("missing", "red" if rights.account and not check.ok else "")
+        yield f"  {mark}  {fitted(f'{check.what}: {check.detail}', indent=11)}"
