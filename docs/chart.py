@@ -86,6 +86,7 @@ def values() -> str:
     return "\n".join(lines)
 
 
+@cache
 def schema() -> str:
     """values.schema.json: the types of the options."""
     found = Settings.model_json_schema()["properties"]
@@ -170,6 +171,7 @@ def _is_number(option: str) -> bool:
     return any(kind.get("type") in ("integer", "number") for kind in _kinds(option))
 
 
+@cache
 def _kinds(option: str) -> list[Json]:
     made = json.loads(schema())["properties"][value_of(option)]
     return list(made.get("anyOf", [made]))
@@ -213,7 +215,9 @@ def _file_of(one: Json) -> str:
 
 def _lines_of(one: Json) -> list[str]:
     """The YAML of an object, with expressions of the template instead of markers."""
-    text = yaml.safe_dump(one, sort_keys=False, width=120, allow_unicode=True).replace("{{", '{{ "{{" }}')
+    text = yaml.dump(one, Dumper=yaml.CSafeDumper, sort_keys=False, width=120, allow_unicode=True).replace(
+        "{{", '{{ "{{" }}'
+    )
     for pattern, expression in (
         ("--namespace=«[^»]+»", '--namespace=«join·","·$.Values.watchNamespace»'),
         (f"={_SECONDS}$", f"={_number('$.Values.passTimeout')}"),

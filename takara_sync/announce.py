@@ -64,3 +64,6 @@ class _Sender:
                 refused = isinstance(error, Rejected | ApiNotServed)
                 level = logging.WARNING if refused else logging.DEBUG
                 log.log(level, "this pass sends no more Events: %s", error.message)
+        except Exception:
+            self._off = True
+            log.exception("bug in takara-sync, met on an Event about %s", event.takara.key)

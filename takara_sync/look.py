@@ -45,10 +45,12 @@ def look_at_pods(cluster: Cluster, attempts: Iterable[Attempt], deadline: Deadli
 def _look(cluster: Cluster, attempt: Attempt, deployment: Deployment, deadline: Deadline, now: datetime) -> bool:
     """Returns whether the pods could be read."""
     try:
-        pods = cluster.pods_of(attempt.key, deadline)
+        verdict = from_pods(cluster.pods_of(attempt.key, deadline), attempt.key, now)
     except TakaraSyncError as error:
         log.debug("the pods of %s could not be read: %s", attempt.key, error)
         return False
-    verdict = from_pods(pods, attempt.key, now)
+    except Exception:
+        log.exception("bug in takara-sync, met on the pods of %s", attempt.key)
+        return False
     attempt.found = Cause(verdict, state_of(deployment))
     return True

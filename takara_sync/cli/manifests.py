@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import shlex
+from copy import deepcopy
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -121,7 +123,12 @@ def _when_deleted(one: Json) -> int:
 
 
 def _read(path: str) -> list[Json]:
-    return list(yaml.safe_load_all((_HOME / path).read_text("utf-8")))
+    return deepcopy(_parsed((_HOME / path).read_text("utf-8")))
+
+
+@cache  # docs/chart.py builds hundreds of sets of manifests
+def _parsed(text: str) -> list[Any]:
+    return list(yaml.safe_load_all(text))
 
 
 def _built(folder: str) -> list[Json]:
@@ -139,7 +146,7 @@ def _patch(objects: list[Json], folder: str) -> None:
     for patch in _read(f"{folder}/kustomization.yaml")[0].get("patches", ()):
         for each in objects:
             if _name(each) == (patch["target"]["kind"], patch["target"]["name"]):
-                jsonpatch.apply_patch(each, yaml.safe_load(patch["patch"]), in_place=True)
+                jsonpatch.apply_patch(each, deepcopy(_parsed(patch["patch"])[0]), in_place=True)
 
 
 def _name(one: Json) -> tuple[str, str]:

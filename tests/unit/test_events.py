@@ -204,6 +204,13 @@ def test_events_that_cannot_be_sent_change_nothing_else(met: Response, warnings:
     assert len([one for one in world.records if one.levelname == "WARNING"]) == warnings
 
 
+def test_a_bug_of_ours_in_an_event_fails_no_pass() -> None:
+    world = World(manifest_of("one", 3))
+    world.instead("send event", ValueError("a bug"))
+    assert (world.sync().exit, world.reason()) == (0, "Progressing")
+    assert [one.levelname for one in world.records if one.exc_info] == ["ERROR"]
+
+
 def test_none_in_a_dry_run_and_none_after_the_deadline() -> None:
     world = World(manifest_of("one", 3))
     sync_once(DryRun(world.cluster), Policy(), now=world.now)

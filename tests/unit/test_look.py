@@ -152,6 +152,14 @@ def test_pods_that_cannot_be_read_change_nothing(met: Any) -> None:
     assert (report.outcomes[0].reason, world.reason("t000"), world.records) == ("", "Progressing", [])
 
 
+def test_a_bug_of_ours_in_a_look_fails_no_pass() -> None:
+    world = Pods()
+    world.set_pods(PULL)
+    world.instead("get pods", ValueError("a bug"))
+    assert (at(world, 1).exit, world.reason("t000")) == (0, "Progressing")
+    assert [one.levelname for one in world.records if one.exc_info] == ["ERROR"]
+
+
 def test_a_cause_that_could_not_be_read_again_stays() -> None:
     world = Pods()
     world.set_pods(PULL)
