@@ -18,6 +18,7 @@ log = logging.getLogger("takara_sync")
 
 SECONDS_MAX = 5.0
 """How long a pass may send Events: a slow server must not delay the next pass."""
+_ANSWER_SECONDS = 2.0  # how long one may take
 
 
 def announce(cluster: Cluster, attempts: Iterable[Attempt], workers: int, deadline: Deadline, now: datetime) -> None:
@@ -54,7 +55,7 @@ class _Sender:
         if self._off:
             return
         try:
-            self._cluster.send_event(event.manifest(self._now), self._deadline)
+            self._cluster.send_event(event.manifest(self._now), self._deadline.at_most(_ANSWER_SECONDS))
         except (Conflict, NotFound):  # sent before, or the namespace is gone
             pass
         except TakaraSyncError as error:

@@ -17,6 +17,7 @@ from takara_sync.text import digest
 
 _HASH = "pod-template-hash"
 _OVER = ("Succeeded", "Failed")
+_RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 _FOREGROUND, _ORPHAN = "foregroundDeletion", "orphan"  # finalizers that end with the dependents
 
 
@@ -34,7 +35,7 @@ class Controllers:
             self._collect()
             for pod in self._objects.all(POD):
                 if pod["status"].get("phase") == "Pending" and self.runs(pod):
-                    self._write(POD, pod, {**pod, "status": {**pod["status"], "phase": "Running"}}, "status")
+                    self._write(POD, pod, {**pod, "status": {**pod["status"], **_RUNNING}}, "status")
             sets, pods = self._owned(REPLICA_SET), self._owned(POD)
             for one in self._objects.all(REPLICA_SET):
                 self._reconcile_set(one, pods[one["metadata"]["uid"]])

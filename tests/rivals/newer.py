@@ -12,7 +12,7 @@ FORMAT = record.FORMAT + 1
 IMAGE = "busybox:2"
 
 
-def container() -> dict[str, Any]:
+def container(*_: object) -> dict[str, Any]:
     """What it puts in the place of `desired.default_container`."""
     return {"name": "takara", "image": IMAGE, "command": ["sleep", "7200"]}
 

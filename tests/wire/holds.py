@@ -31,6 +31,7 @@ USUAL = Counter(
         "take-over": 1,
         "apply": 2,
         "status": 3,
+        EVENT: 4,
     }
 )
 """How often each call is made by a pass that nothing happens to."""
