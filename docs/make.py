@@ -1,4 +1,4 @@
-"""Write the documents that come from code: docs/options.md and docs/*.schema.json.
+"""Write the files that come from code: docs/options.md, docs/*.schema.json, two of k8s/monitoring, and k8s/chart.
 
 python docs/make.py            write them
 python docs/make.py --check    exit 1 if one is not up to date
@@ -10,7 +10,9 @@ import json
 import sys
 from pathlib import Path
 
+import chart
 import msgspec
+from dashboard import dashboard
 from pydantic.fields import FieldInfo
 
 from takara_sync.cli.check import CheckDocument
@@ -18,13 +20,17 @@ from takara_sync.cli.options import about, default_text, metavar_of
 from takara_sync.cli.plan import PlanDocument
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
+from takara_sync.cli.status.command import StatusDocument
 from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent
+CHART = HERE.parent / "k8s" / "chart"
+MONITORING = HERE.parent / "k8s" / "monitoring"
 SCHEMAS = {
     "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
     "plan": (PlanDocument, "The output of takara-sync plan -o json"),
     "check": (CheckDocument, "The output of takara-sync check -o json"),
+    "status": (StatusDocument, "The output of takara-sync status -o json"),
 }
 HEAD = """\
 # Options
@@ -52,7 +58,7 @@ def _row(name: str, field: FieldInfo) -> str:
     short = f"`{extra['short']}`, " if extra["short"] else ""
     value = "" if field.annotation is bool else f" {metavar_of(field)}"
     text = f"{field.description}{default_text(field)}".replace("|", "\\|")
-    flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|")
+    flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|") if not extra["words"] else f"`{metavar_of(field)}`"
     return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"
 
 
@@ -63,20 +69,39 @@ def schema(kind: type, title: str) -> str:
     return json.dumps(made, indent=2) + "\n"
 
 
-def documents() -> dict[str, str]:
-    """Every document by its file name."""
-    schemas = {f"{name}.schema.json": schema(kind, title) for name, (kind, title) in SCHEMAS.items()}
-    return {"options.md": options()} | schemas
+def argocd() -> str:
+    """k8s/monitoring/argocd-cm.yaml: the health check in the form in which Argo CD reads it."""
+    check = (MONITORING / "health.lua").read_text().rstrip("\n")
+    head = "# docs/make.py writes this patch of Argo CD's settings from health.lua.\n"
+    metadata = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm, namespace: argocd}\ndata:\n"
+    lines = "\n".join(f"    {line}".rstrip() for line in check.splitlines())
+    return f"{head}{metadata}  resource.customizations.health.maho.takara.org_Takara: |\n{lines}\n"
+
+
+def documents() -> dict[Path, str]:
+    """Every file with its content."""
+    schemas = {HERE / f"{name}.schema.json": schema(kind, title) for name, (kind, title) in SCHEMAS.items()}
+    monitoring = {
+        MONITORING / "dashboard.json": json.dumps(dashboard(), indent=2) + "\n",
+        MONITORING / "argocd-cm.yaml": argocd(),
+    }
+    of_chart = {CHART / name: text for name, text in chart.files().items()}
+    return {HERE / "options.md": options()} | schemas | monitoring | of_chart
 
 
 def main() -> int:
     """Write or check them."""
-    stale = [name for name, text in documents().items() if not _is(HERE / name, text)]
+    made = documents()
+    stale = [path for path, text in made.items() if not _is(path, text)]
+    left = [path for path in CHART.rglob("*.yaml") if path not in made and chart.MADE_BY in path.read_text()]
     if "--check" in sys.argv:
-        print(f"not up to date: {', '.join(stale)}; run python docs/make.py" if stale else "up to date")
-        return 1 if stale else 0
-    for name in stale:
-        (HERE / name).write_text(documents()[name])
+        names = ", ".join(path.name for path in (*stale, *left))
+        print(f"not up to date: {names}; run python docs/make.py" if names else "up to date")
+        return 1 if names else 0
+    for path in stale:
+        path.write_text(made[path])
+    for path in left:
+        path.unlink()
     return 0
 
 

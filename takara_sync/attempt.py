@@ -6,9 +6,8 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from msgspec import structs
-
-from takara_sync.conditions import INVALID, REJECTED, Reason, Verdict
+from takara_sync.causes import Cause
+from takara_sync.conditions import CAUSES, INVALID, REJECTED, Reason, Verdict
 from takara_sync.diff import Change
 from takara_sync.errors import NotFound, ObjectError, Rejected
 from takara_sync.managed_fields import BEFORE_FIRST_APPLY, own_fields
@@ -28,7 +27,8 @@ class Attempt:
     deployment: as it was read or written last. changed: the change that this pass made so far. applied: the record of
     this pass's apply. error: of the last try; None if it succeeded. stale: the objects may have changed since the
     decision. limited: --max-changes did not allow it. unanswered: a decision whose write got no response; the server
-    may have executed it. status_sent: a status update was sent, and perhaps executed. patch: what it still has to send.
+    may have executed it. found: what this pass found among the pods. condition: what the status has to say.
+    status_sent: a status update was sent, and perhaps executed. patch: what it still has to send.
     """
 
     decision: Decision
@@ -43,6 +43,8 @@ class Attempt:
     limited: bool = False
     unanswered: Decision | None = None
     nodes: list[str] = field(default_factory=list)
+    found: Cause | None = None
+    condition: Verdict | None = None
     patch: list[Json] = field(default_factory=list)
     ready: str = ""
     status_sent: bool = False
@@ -70,14 +72,14 @@ class Attempt:
         if self.error is not None:
             return Result.SKIPPED
         if isinstance(self.decision, Keep | Block):
-            return _result_of(self.decision)
+            return result_of(self.decision)
         return Result.NOT_REACHED if self.applied is None or self.limited else Result.UNCHANGED
 
     @property
     def admission(self) -> Verdict | None:
         """The verdict if an admission webhook or policy changed the last apply of this pass; None otherwise."""
         changed = self.applied.changed_on_admission if self.applied else None
-        return admission_verdict(changed.field) if changed else None
+        return admission_verdict(changed) if changed else None
 
     @property
     def writes_no_status(self) -> bool:
@@ -93,12 +95,28 @@ class Attempt:
             return Verdict(Reason(self.error.reason), self.error.message)
         return self.admission or self.decision.verdict
 
+    @property
+    def status_written(self) -> bool:
+        """Whether this pass wrote the status."""
+        return self.status_sent and not self.patch
+
     def outcome(self) -> Outcome:
         """The line of the report."""
-        result, written = self.result, self.status_sent and not self.patch
+        result = self.result
         why = self._why(result)
-        line = Outcome(self.key, result, changes=self.changes, status_written=written, ready=self.ready)
-        return structs.replace(line, reason=why.reason, message=why.message) if why else line
+        if why is None and self.condition and self.condition.reason in CAUSES:
+            why = self.condition
+        return Outcome(
+            self.key,
+            result,
+            why.reason if why else "",
+            why.message if why else "",
+            self.changes,
+            self.status_written,
+            self.ready,
+            self.takara.size if type(self.takara.size) is int else None,
+            self.deployment.status.ready_replicas if self.deployment else 0,
+        )
 
     def _why(self, result: Result) -> Verdict | None:
         """The reason and message of the line; None if the result says everything."""
@@ -124,7 +142,7 @@ _NOT_REACHED = Verdict(
 
 def _skipped(takara: Takara) -> Verdict:
     if not takara.deleting:
-        return Verdict(Reason.PAUSED, "The Takara is paused.")
+        return Verdict(Reason.PAUSED, takara.unclear_pause or "The Takara is paused.")
     stuck = "" if type(takara.size) is int else " If it does not go, set spec.size to a number."
     return Verdict(Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}")
 
@@ -145,7 +163,7 @@ def _legacy_manager_active(decision: Apply) -> Verdict | None:
 _STOP = "Is the Go operator still running? Stop it."
 
 
-def _result_of(decision: Keep | Block) -> Result:
+def result_of(decision: Keep | Block) -> Result:
     """The result of a decision that writes no Deployment."""
     reason = decision.verdict.reason if decision.verdict else None
     if isinstance(decision, Block):
@@ -171,18 +189,24 @@ def undecided(plan: Plan) -> Iterator[Outcome]:
         yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}")
 
 
+def _warns(attempt: Attempt, outcome: Outcome) -> bool:
+    """Whether the line of the log is a warning. What the status says is new only if this pass wrote it."""
+    if outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
+        return True
+    return outcome.status_written and (outcome.result == Result.CONTESTED or bool(attempt.takara.unclear_pause))
+
+
 def finished(attempt: Attempt) -> Outcome:
     """The line of the report; also writes a line to the log. `Reconciler` has already logged the changes."""
     outcome = attempt.outcome()
     if attempt.error is not None and outcome.result == Result.FAILED:
         level = logging.ERROR
-    elif outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
+    elif _warns(attempt, outcome):
         level = logging.WARNING
     else:
-        new = outcome.status_written and (outcome.needs_a_person or outcome.result == Result.CONTESTED)
-        level = logging.INFO if new else logging.DEBUG
+        level = logging.INFO if outcome.status_written and outcome.needs_a_person else logging.DEBUG
     if log.isEnabledFor(level):
         why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
-        extra = {"takara": str(attempt.key), "result": str(outcome.result)}
+        extra = {"takara": str(attempt.key), "result": str(outcome.result), "reported": True}
         log.log(level, "Deployment %s %s%s", attempt.key, outcome.result, why, extra=extra)
     return outcome

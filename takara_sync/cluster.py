@@ -13,7 +13,7 @@ from takara_sync.desired import Manifest, comparable
 from takara_sync.diff import changes, leaves, removals
 from takara_sync.errors import Conflict
 from takara_sync.managed_fields import holds, own_fields
-from takara_sync.objects import Deployment, DeploymentMeta, Key, Listing, ManagedFieldsEntry, Pod, Takara
+from takara_sync.objects import Deployment, DeploymentMeta, Key, Listing, ManagedFieldsEntry, Pod, PodDetail, Takara
 
 
 class Cluster(Protocol):
@@ -37,6 +37,9 @@ class Cluster(Protocol):
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """The metadata of every pod with our label, except for Succeeded and Failed pods."""
 
+    def pods_of(self, key: Key, deadline: Deadline) -> tuple[PodDetail, ...]:
+        """The pods of one Takara with their status, or the first of them."""
+
     def deployment(self, key: Key, deadline: Deadline) -> Deployment | None:
         """One Deployment by name; None if it does not exist."""
 
@@ -57,6 +60,9 @@ class Cluster(Protocol):
     def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
         """Send a JSON patch to the status of a Takara."""
 
+    def send_event(self, event: Manifest, deadline: Deadline) -> None:
+        """Create an Event of events.k8s.io/v1. Raises Conflict if it exists."""
+
 
 class DryRun:
     """A cluster that only reads: its writes return what the API server would return, as far as we know it."""
@@ -67,6 +73,7 @@ class DryRun:
         self.deployments = cluster.deployments
         self.takaras = cluster.takaras
         self.pods = cluster.pods
+        self.pods_of = cluster.pods_of
         self.deployment = cluster.deployment
         self.takara = cluster.takara
 
@@ -98,6 +105,9 @@ class DryRun:
 
     def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
         """A dry run writes no status."""
+
+    def send_event(self, event: Manifest, deadline: Deadline) -> None:
+        """A dry run sends no Event."""
 
 
 def _is_no_op(deployment: Deployment, manifest: Manifest) -> bool:

@@ -5,6 +5,7 @@ docs/conditions.md says what each reason means and what to do; a test compares b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -20,6 +21,16 @@ class Reason(StrEnum):
     REPLICAS_CONTESTED = "ReplicasContested"
     DEPLOYMENT_DELETING = "DeploymentDeleting"
     PREDECESSOR = "DeploymentOfPredecessor"  # also Stalled, if it stays
+    # Ready: what keeps pods away; also Stalled, if the Deployment makes no progress in time
+    QUOTA_EXCEEDED = "QuotaExceeded"
+    POD_SECURITY = "PodSecurityViolation"
+    FAILED_CREATE = "FailedCreate"
+    ROLLOUT_PAUSED = "RolloutPaused"
+    IMAGE_PULL_FAILED = "ImagePullFailed"
+    CONTAINER_NOT_CREATED = "ContainerNotCreated"
+    CRASH_LOOP = "CrashLoop"
+    UNSCHEDULABLE = "Unschedulable"
+    PODS_NOT_READY = "PodsNotReady"
     # Stalled: the Takara's spec
     INVALID_SIZE = "InvalidSize"
     SIZE_TOO_LARGE = "SizeTooLarge"
@@ -29,6 +40,7 @@ class Reason(StrEnum):
     # Stalled: the Deployment of that name
     NO_CONTROLLER = "DeploymentWithoutController"
     OTHER_CONTROLLER = "DeploymentOfAnotherController"
+    SELECTOR_DIFFERS = "DeploymentSelectorDiffers"
     NEWER_FORMAT = "NewerFormat"
     CHANGED_ON_ADMISSION = "ChangedOnAdmission"
     # Stalled: the server rejected a write, or the rollout does not progress
@@ -69,6 +81,21 @@ NOT_OURS = frozenset({Reason.NO_CONTROLLER, Reason.OTHER_CONTROLLER, Reason.PRED
 
 REJECTED = frozenset({Reason.APPLY_FAILED, Reason.APPLY_REJECTED})
 """The API server rejected the write."""
+
+
+CAUSES: Mapping[Reason, str] = {
+    Reason.QUOTA_EXCEEDED: "exceeded quota",
+    Reason.POD_SECURITY: "violates PodSecurity",
+    Reason.FAILED_CREATE: "pods cannot be created",
+    Reason.ROLLOUT_PAUSED: "rollout paused",
+    Reason.IMAGE_PULL_FAILED: "image cannot be pulled",
+    Reason.CONTAINER_NOT_CREATED: "container cannot be created",
+    Reason.CRASH_LOOP: "crash loop",
+    Reason.UNSCHEDULABLE: "cannot be scheduled",
+    Reason.PODS_NOT_READY: "pods are not ready",
+    Reason.PROGRESS_DEADLINE_EXCEEDED: "no progress in time",
+}
+"""What keeps pods away, each with the words of a summary."""
 
 
 class Verdict(Struct, frozen=True):

@@ -29,9 +29,15 @@ class Deadline:
 
         Without a status update the next pass would repeat the writes of this pass. A stop of the pass also stops this.
         """
+        return self._earlier(self._end - _STATUS_SHARE * self.seconds if self.seconds != float("inf") else self._end)
+
+    def at_most(self, seconds: float) -> Deadline:
+        """A deadline in so many seconds, if this one is not earlier. A stop of the pass also stops it."""
+        return self._earlier(min(self._end, self._clock() + seconds))
+
+    def _earlier(self, end: float) -> Deadline:
         earlier = Deadline(self.seconds, self._clock)
-        earlier._end = self._end - _STATUS_SHARE * self.seconds if self.seconds != float("inf") else self._end
-        earlier._stopped, earlier._why = self._stopped, self._why
+        earlier._end, earlier._stopped, earlier._why = end, self._stopped, self._why
         return earlier
 
     def stop(self, why: str) -> None:

@@ -19,18 +19,19 @@ _LABEL_VALUE_MAX = 63
 _NAME_PART = 52
 
 
-def deployment_for(takara: Takara) -> Manifest:
-    """The Deployment of a Takara with a usable spec: with its own template, else with the pod of the Go operator."""
-    template = takara.spec.get("template") or {"spec": {"containers": [default_container()]}}
+def deployment_for(takara: Takara, image: str = "busybox", pull_policy: str | None = None) -> Manifest:
+    """The Deployment of a Takara with a usable spec: with its own template, else with the default pod."""
+    template = takara.spec.get("template") or {"spec": {"containers": [default_container(image, pull_policy)]}}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": template}}
 
 
-def default_container() -> Manifest:
-    """The container that the Go operator created.
+def default_container(image: str = "busybox", pull_policy: str | None = None) -> Manifest:
+    """The container that the Go operator created, if nobody wants another image.
 
-    The admission policy for our ServiceAccount (k8s/base/fence.yaml) repeats it; a test compares the two.
+    The admission policy for our account (k8s/base/fence.yaml) repeats it; a test compares the two.
     """
-    return {"name": "takara", "image": "busybox", "command": ["sleep", "3600"]}
+    container = {"name": "takara", "image": image, "command": ["sleep", "3600"]}
+    return container | ({"imagePullPolicy": pull_policy} if pull_policy else {})
 
 
 def label_value(name: str) -> str:

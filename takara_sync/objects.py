@@ -14,12 +14,17 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct, structs
 
+from takara_sync.text import one_line, shortened
+
 GROUP = "maho.takara.org"
 API_VERSION = f"{GROUP}/v1alpha1"
 KIND = "Takara"
 PLURAL = "takaras"
 PAUSED_ANNOTATION = f"{GROUP}/paused"
 FIELD_MANAGER = "takara-sync"
+
+_NOT_PAUSED = frozenset({"false", "no", "off", "0", ""})
+_CLEAR = _NOT_PAUSED | {"true", "yes", "on", "1"}
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """The API server allows no other name for these objects. A name is therefore safe in a path and on a terminal.
@@ -90,7 +95,7 @@ class ObjectMeta(_Wire, frozen=True):
 
 
 class _Annotations(_Wire, frozen=True):
-    paused: Any = msgspec.field(name=PAUSED_ANNOTATION, default=None)
+    paused: Any = msgspec.field(name=PAUSED_ANNOTATION, default="")
 
 
 class TakaraMeta(ObjectMeta, frozen=True):
@@ -167,6 +172,7 @@ class _Record(_Wire, frozen=True):
 class _Recorded(_Wire, frozen=True):
     observed_generation: Any = None
     conditions: Raw = _NULL
+    cause_for: Any = None
 
 
 class Takara(_Object, frozen=True):
@@ -186,7 +192,22 @@ class Takara(_Object, frozen=True):
 
     @property
     def paused(self) -> bool:
-        return self.metadata.annotations is not None and self.metadata.annotations.paused == "true"
+        """Whether the annotation pauses this Takara. An unknown word pauses too, because a pause protects something."""
+        return str(self._pause).strip().lower() not in _NOT_PAUSED
+
+    @property
+    def unclear_pause(self) -> str:
+        """What is wrong with the annotation, and what to do; empty for a known word."""
+        if str(self._pause).strip().lower() in _CLEAR:
+            return ""
+        shown = shortened(one_line(str(self._pause)), 40)
+        return (
+            f'The annotation {PAUSED_ANNOTATION} is "{shown}", which counts as paused. Set it to "true", or remove it.'
+        )
+
+    @property
+    def _pause(self) -> Any:
+        return "" if self.metadata.annotations is None else self.metadata.annotations.paused
 
     @property
     def recorded_status(self) -> dict[str, Any]:
@@ -215,6 +236,12 @@ class Takara(_Object, frozen=True):
         return bool(self._recorded.observed_generation == self.metadata.generation)
 
     @property
+    def cause_for(self) -> str:
+        """The state of the Deployment for which the recorded cause was found; see `causes.state_of`."""
+        found = self._recorded.cause_for
+        return found if isinstance(found, str) else ""
+
+    @property
     def conditions(self) -> list[dict[str, Any]]:
         """The recorded conditions. Other programs may write the status too, so their fields can have any value."""
         conditions = msgspec.json.decode(self._recorded.conditions)
@@ -228,13 +255,21 @@ class Takara(_Object, frozen=True):
 
 class _Scale(_Wire, frozen=True):
     replicas: int = 1
+    paused: bool = False
 
 
-class DeploymentCondition(_Wire, frozen=True):
+class _Selected(_Wire, frozen=True):
+    selector: Any = None
+
+
+class Condition(_Wire, frozen=True):
+    """A condition of a Deployment or a pod."""
+
     type: str
     status: str
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class DeploymentStatus(_Wire, frozen=True):
@@ -245,10 +280,13 @@ class DeploymentStatus(_Wire, frozen=True):
     available_replicas: int = 0
     conditions: Raw = _NULL
 
-    def condition(self, kind: str) -> DeploymentCondition | None:
+    @property
+    def all_conditions(self) -> tuple[Condition, ...]:
+        return msgspec.json.decode(self.conditions, type=tuple[Condition, ...] | None) or ()
+
+    def condition(self, kind: str) -> Condition | None:
         """The condition of this type; None if there is none."""
-        conditions = msgspec.json.decode(self.conditions, type=tuple[DeploymentCondition, ...] | None)
-        return next((each for each in conditions or () if each.type == kind), None)
+        return next((each for each in self.all_conditions if each.type == kind), None)
 
 
 class Deployment(_Object, frozen=True):
@@ -258,9 +296,12 @@ class Deployment(_Object, frozen=True):
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
     replicas: int = 1  # of the spec, decoded once; the JSON has no such field here
+    paused: bool = False  # likewise; `kubectl rollout pause`
 
     def __post_init__(self) -> None:
-        structs.force_setattr(self, "replicas", msgspec.json.decode(self.spec, type=_Scale).replicas)
+        scale = msgspec.json.decode(self.spec, type=_Scale)
+        structs.force_setattr(self, "replicas", scale.replicas)
+        structs.force_setattr(self, "paused", scale.paused)
         _keep(self, "spec")
         _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
         if self.is_complete:  # its conditions say only that nothing is missing
@@ -271,7 +312,14 @@ class Deployment(_Object, frozen=True):
         """The part that a status needs. The rest is much larger, and a pass keeps thousands of Deployments."""
         meta = self.metadata
         metadata = DeploymentMeta(meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation)
-        return Deployment(metadata, Raw(b'{"replicas":%d}' % self.replicas), self.status)
+        if self.paused:  # a status says who paused it
+            metadata = structs.replace(metadata, managed_fields=meta.managed_fields)
+        return Deployment(metadata, Raw(msgspec.json.encode(_Scale(self.replicas, self.paused))), self.status)
+
+    @property
+    def selector(self) -> Any:
+        """`spec.selector`, as JSON."""
+        return msgspec.json.decode(self.spec, type=_Selected).selector
 
     @property
     def is_complete(self) -> bool:
@@ -351,6 +399,61 @@ class Pod(Struct, frozen=True, gc=False):
     template_hash: str = ""
     replica_set: str = ""
     deleting: bool = False
+
+    def belongs_to(self, deployment: str) -> bool:
+        """Whether the Deployment of this name made it, and it is not being deleted.
+
+        A stray has the right labels, but its controller is not a ReplicaSet of the Deployment. The name of such a
+        ReplicaSet is the name of the Deployment, a dash, and the label `pod-template-hash` of its pods.
+        """
+        name = f"{deployment[: _REPLICA_SET_NAME_MAX - len(self.template_hash)]}-{self.template_hash}"
+        return not self.deleting and self.replica_set == name
+
+
+_REPLICA_SET_NAME_MAX = 252  # of name and hash; the Deployment controller shortens the name
+
+
+class Waiting(_Wire, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Terminated(_Wire, frozen=True):
+    exit_code: int = 0
+    reason: str = ""
+
+
+class ContainerState(_Wire, frozen=True):
+    waiting: Waiting | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Wire, frozen=True):
+    """https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-states"""
+
+    name: str
+    image: str = ""
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class PodStatus(_Wire, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+
+
+class PodDetailMeta(PodMeta, frozen=True):
+    creation_timestamp: str = ""
+
+
+class PodDetail(PodItem, frozen=True):
+    """A pod with its status. A pass reads it only to find out why a Takara is not Ready."""
+
+    metadata: PodDetailMeta
+    status: PodStatus = PodStatus()
 
 
 class Listing(Struct, Generic[T], frozen=True):

@@ -25,8 +25,8 @@ Each try goes through the work queue. No try starts after the deadline. A status
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -54,15 +54,13 @@ from takara_sync.ownership import controlled_by
 from takara_sync.plan import Apply, Create, Policy, decide
 from takara_sync.record import FORMAT, record_of
 from takara_sync.report import Result, describe
-from takara_sync.status import Json, patch_for, readiness, status_for
+from takara_sync.status import Json, patch_for, readiness, status_for, verdict_of
 from takara_sync.work_queue import DONE, Step, backoff
 
 log = logging.getLogger("takara_sync")
 
 TRIES = 5
 """The maximum number of tries of a write for one Takara in a pass."""
-
-_KIND = 24  # the first characters of an error; they identify its kind
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,6 @@ class Reconciler:
     writes: Deadline
     deadline: Deadline
     now: Callable[[], datetime]
-    warned: set[str] = field(default_factory=set)
 
     # -------------------------------------------------------------- Deployments
 
@@ -191,23 +188,30 @@ class Reconciler:
 
     # -------------------------------------------------------------- statuses
 
-    def plan_status(self, attempt: Attempt, nodes: Mapping[Key, list[str]]) -> bool:
-        """Build the patch of the status. Returns whether there is something to write."""
-        attempt.nodes = nodes.get(attempt.key, []) if attempt.deployment else []
-        _guarded(self._plan_status, attempt, self._failed)
-        return bool(attempt.patch)
+    def plan_statuses(self, attempts: Iterable[Attempt], nodes: Mapping[Key, list[str]]) -> None:
+        """Build the patches of the statuses; a patch is empty if there is nothing to write."""
+        for attempt in attempts:
+            attempt.nodes = nodes.get(attempt.key, []) if attempt.deployment else []
+            _guarded(self._plan_status, attempt, self._failed)
 
     def _plan_status(self, attempt: Attempt) -> Step:
         if not attempt.writes_no_status:
             wanted = self._wanted_status(attempt, attempt.takara)
-            attempt.ready = readiness(wanted)
+            attempt.condition, attempt.ready = verdict_of(wanted), readiness(wanted)
             attempt.patch = patch_for(attempt.takara, wanted)
             attempt.tries, attempt.stale = 0, False
         return DONE
 
     def _wanted_status(self, attempt: Attempt, takara: Takara) -> Json:
-        verdict, applied = attempt.verdict(), attempt.applied
-        return status_for(takara, attempt.deployment, attempt.nodes, self.now(), verdict=verdict, applied=applied)
+        return status_for(
+            takara,
+            attempt.deployment,
+            attempt.nodes,
+            self.now(),
+            verdict=attempt.verdict(),
+            applied=attempt.applied,
+            found=attempt.found,
+        )
 
     def write_status(self, attempt: Attempt) -> Step:
         """One try to write the status."""
@@ -263,15 +267,10 @@ class Reconciler:
             after = 0.0
         if attempt.tries >= TRIES or after >= deadline.left_for_requests():
             return Step(timed_out=transient.timed_out)
-        self._log_retry(attempt, error)
+        level = logging.WARNING if isinstance(error, Retryable) else logging.DEBUG
+        follows, extra = (attempt.tries + 1, TRIES), {"retry": transient.kind} if transient is error else {}
+        log.log(level, "%s; takara-sync tries again (try %d of %d)", error.message, *follows, extra=extra)
         return Step(after, transient.refused, transient.timed_out)
-
-    def _log_retry(self, attempt: Attempt, error: Conflict | Retryable) -> None:
-        """Warn once per pass and kind of transient failure, because a busy server would fill the log."""
-        kind = error.message.split(" ", 2)[-1][:_KIND]  # the text after method and path
-        level = logging.WARNING if isinstance(error, Retryable) and kind not in self.warned else logging.DEBUG
-        self.warned.add(kind)
-        log.log(level, "%s; takara-sync tries again (try %d of %d)", error.message, attempt.tries + 1, TRIES)
 
 
 def _records(takara: Takara, generation: int) -> bool:

@@ -7,14 +7,16 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
+from takara_sync.causes import Cause, from_deployment, recorded_cause
 from takara_sync.conditions import Reason, Verdict
 from takara_sync.desired import label_value, selector_text
 from takara_sync.objects import Applied, Deployment, Key, Pod, Takara
 from takara_sync.text import canonical, one_line, rfc3339
 
 NODES_MAX = 1000
-_NAME_MAX = 252  # of name and hash in the name of a ReplicaSet; the Deployment controller shortens the name
+CAUSE_FOR = "causeFor"
 
 Json = dict[str, Any]
 _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
@@ -24,22 +26,14 @@ _CONDITION_TEXTS = ("type", "status", "reason", "message", "lastTransitionTime")
 
 
 def nodes_of(pods: Iterable[Pod], takaras: Iterable[Takara]) -> dict[Key, list[str]]:
-    """The sorted names of the pods of each Takara's Deployment, without pods that are being deleted and strays.
-
-    A stray has the right labels, but its controller is not a ReplicaSet of the Deployment. The name of such a
-    ReplicaSet is the name of the Deployment, a dash, and the label `pod-template-hash` of its pods.
-    """
+    """The sorted names of the pods of each Takara's Deployment, without pods that are being deleted and strays."""
     by_label = {(t.metadata.namespace, label_value(t.metadata.name)): t.key for t in takaras}
     names: dict[Key, set[str]] = {}
     for pod in pods:
         key = by_label.get((pod.namespace, pod.takara_cr))
-        if key and not pod.deleting and pod.replica_set == _replica_set(key.name, pod.template_hash):
+        if key and pod.belongs_to(key.name):
             names.setdefault(key, set()).add(pod.name)
     return {key: sorted(found)[:NODES_MAX] for key, found in names.items()}
-
-
-def _replica_set(deployment: str, template_hash: str) -> str:
-    return f"{deployment[: _NAME_MAX - len(template_hash)]}-{template_hash}"
 
 
 # ------------------------------------------------------------------ status
@@ -53,15 +47,21 @@ def status_for(
     *,
     verdict: Verdict | None = None,
     applied: Applied | None = None,
+    found: Cause | None = None,
 ) -> Json:
     """All keys of the status that takara-sync owns.
 
     verdict: overrides the conditions derived from the Deployment. applied: the record of this pass's apply; None if it
-    did not apply.
+    did not apply. found: what this pass found among the pods; None if it did not read them.
     """
+    cause_for = ""
     if verdict is None:
-        verdict = _observed(takara, deployment)
+        verdict, cause_for = _observed(takara, deployment, found)
+    if takara.unclear_pause:
+        verdict = structs.replace(verdict, message=f"{verdict.message} {takara.unclear_pause}")
     recorded = {} if applied is None else {"deployment": msgspec.to_builtins(applied)}
+    if cause_for:
+        recorded[CAUSE_FOR] = cause_for
     return recorded | {
         "observedGeneration": takara.metadata.generation,
         "nodes": nodes,
@@ -72,34 +72,32 @@ def status_for(
     }
 
 
-def _observed(takara: Takara, deployment: Deployment | None) -> Verdict:
-    """The verdict from the status of the Deployment. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status"""
+def _observed(takara: Takara, deployment: Deployment | None, found: Cause | None) -> tuple[Verdict, str]:
+    """The verdict from the Deployment and its pods, and the state of the Deployment if it follows from the pods.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status
+    """
     if deployment is not None and deployment.is_complete and deployment.replicas == takara.size:
-        return Verdict(Reason.READY, f"All {takara.size} replicas are up to date and available.", stalled=False)
-    if takara.paused:
-        return Verdict(
-            Reason.PAUSED,
-            "The Deployment differs from the Takara and is left alone while paused.",
-            stalled=False,
-        )
-    if deployment is None:
-        return Verdict(Reason.PROGRESSING, "The Deployment does not exist yet.", stalled=False)
+        return Verdict(Reason.READY, f"All {takara.size} replicas are up to date and available.", stalled=False), ""
+    if takara.paused or deployment is None:
+        return _PAUSED if takara.paused else _ABSENT, ""
     progress = deployment.status.condition("Progressing")
-    if progress and progress.status == "False" and progress.reason == Reason.PROGRESS_DEADLINE_EXCEEDED:
-        return Verdict(
-            Reason.PROGRESS_DEADLINE_EXCEEDED,
-            f"The Deployment made no progress in time: {progress.message} Look at its ReplicaSet and pods.",
-        )
-    failure = deployment.status.condition("ReplicaFailure")
-    if failure and failure.status == "True":
-        return Verdict(
-            Reason.PROGRESSING, f"Pods cannot be created ({failure.reason}): {failure.message}", stalled=False
-        )
-    return Verdict(
-        Reason.PROGRESSING,
-        f"The Deployment has not reached {takara.size} up-to-date, available replicas yet.",
-        stalled=False,
-    )
+    late = progress is not None and (progress.status, progress.reason) == ("False", Reason.PROGRESS_DEADLINE_EXCEEDED)
+    if cause := from_deployment(deployment):
+        return structs.replace(cause, stalled=late), ""
+    found = found or recorded_cause(takara, deployment)
+    if found and found.verdict:
+        return structs.replace(found.verdict, stalled=late), found.state
+    words = f"The Deployment has not reached {takara.size} up-to-date, available replicas yet."
+    if progress and late:
+        words = f"The Deployment made no progress in time: {progress.message} Look at its ReplicaSet and pods."
+    return Verdict(Reason.PROGRESS_DEADLINE_EXCEEDED if late else Reason.PROGRESSING, words, stalled=late), ""
+
+
+_PAUSED = Verdict(
+    Reason.PAUSED, "The Deployment differs from the Takara and is left alone while paused.", stalled=False
+)
+_ABSENT = Verdict(Reason.PROGRESSING, "The Deployment does not exist yet.", stalled=False)
 
 
 # ------------------------------------------------------------------ conditions
@@ -143,6 +141,12 @@ def _others(recorded: list[Json]) -> list[Json]:
     return list(found.values())
 
 
+def verdict_of(status: Json) -> Verdict:
+    """What a status for which `status_for` was called says."""
+    ready, *others = status["conditions"]
+    return Verdict(Reason(ready["reason"]), ready["message"], any(each["type"] == "Stalled" for each in others))
+
+
 def readiness(status: Json) -> str:
     """`Ready`, `Stalled`, or else `Progressing`."""
     true = {condition["type"] for condition in status["conditions"] if condition["status"] == "True"}
@@ -160,13 +164,15 @@ def patch_for(takara: Takara, wanted: Mapping[str, Any]) -> list[Json]:
     and "\\u0026" differ.
     """
     recorded = takara.recorded_status
-    if canonical({key: recorded[key] for key in wanted if key in recorded}) == canonical(wanted):  # the usual case
+    kept = {key: recorded[key] for key in (*wanted, CAUSE_FOR) if key in recorded}
+    if canonical(kept) == canonical(wanted):  # the usual case
         return []
     differing = {
         key: value
         for key, value in wanted.items()
         if key not in recorded or canonical(recorded[key]) != canonical(value)
     }
+    gone = [CAUSE_FOR] if CAUSE_FOR in recorded and CAUSE_FOR not in wanted else []
     meta = takara.metadata
     tested = {"uid": meta.uid, "generation": meta.generation, "resourceVersion": meta.resource_version}
     patch = [_operation("test", f"/metadata/{name}", value) for name, value in tested.items()]
@@ -175,7 +181,8 @@ def patch_for(takara: Takara, wanted: Mapping[str, Any]) -> list[Json]:
         patch.append(_operation("test", "/status", None))
     if not isinstance(status, dict):
         patch.append(_operation("add", "/status", {}))
-    return patch + [_operation("add", f"/status/{key}", value) for key, value in differing.items()]
+    patch += [_operation("add", f"/status/{key}", value) for key, value in differing.items()]
+    return patch + [{"op": "remove", "path": f"/status/{key}"} for key in gone]
 
 
 def _operation(kind: str, path: str, value: Any) -> Json:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.control_plane import helm
 from tests.control_plane.build import HOW_TO_BUILD, IncompleteAssetsError, assets
 from tests.control_plane.server import ControlPlane
 
@@ -93,6 +94,16 @@ def control_plane_assets(request: pytest.FixtureRequest) -> Path:
     if request.config.getoption(_OPTION):
         pytest.fail(f"{_NONE} ({_OPTION} is on)", pytrace=False)
     pytest.skip(_NONE)
+
+
+@pytest.fixture(scope="session")
+def helm_program(request: pytest.FixtureRequest) -> Path:
+    """The real helm."""
+    if os.access(helm.program(), os.X_OK):
+        return helm.program()
+    if request.config.getoption(_OPTION):
+        pytest.fail(f"no helm in the cache ({_OPTION} is on); {HOW_TO_BUILD}", pytrace=False)
+    pytest.skip(f"no helm in the cache; {HOW_TO_BUILD}")
 
 
 @pytest.fixture(scope="session")

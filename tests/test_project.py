@@ -59,7 +59,11 @@ def _undeclared(folder: str, requirements: list[str]) -> set[str]:
     nodes = [node for path in (ROOT / folder).rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
     modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     modules += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    ours = {"takara_sync", *(path.name for path in ROOT.iterdir())}
+    ours = {
+        "takara_sync",
+        *(path.name for path in ROOT.iterdir()),
+        *(path.stem for path in (ROOT / folder).glob("*.py")),
+    }
     names = {module.partition(".")[0] for module in modules} - sys.stdlib_module_names - ours
     known = packages_distributions()  # of what is installed, which the extra bench may not be
     return {name for name in names if not declared & {canonicalize_name(each) for each in known.get(name, [name])}}

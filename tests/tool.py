@@ -43,7 +43,12 @@ class Pass:
 
     @property
     def writes(self) -> list[Request]:
-        return [request for request in self.requests if request.writes]
+        """To Takaras and Deployments."""
+        return [request for request in self.requests if request.writes and request.resource != "events"]
+
+    @property
+    def events(self) -> list[Request]:
+        return [request for request in self.requests if request.resource == "events"]
 
     @property
     def lists(self) -> list[str]:

@@ -68,6 +68,8 @@ class Served:
         if method == "PATCH" and (found := _STATUS.fullmatch(path)):
             text = self._fleet.status_written(int(found[1]), msgspec.json.decode(body))
             return "write status", response(200, text.encode(), gzip=gzip)
+        if method == "POST" and path.endswith("/events"):
+            return "send event", response(201, body, gzip=gzip)
         return f"{method} {path}", _failure(404, "NotFound", gzip=gzip)
 
 

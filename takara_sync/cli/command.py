@@ -16,18 +16,20 @@ from pkgutil import resolve_name
 
 from takara_sync import __version__
 from takara_sync.cli.stop import Stop
-from takara_sync.errors import ConfigurationError, TakaraSyncError
+from takara_sync.errors import TakaraSyncError
 
 log = logging.getLogger("takara_sync")
 
-_MESSAGE_MAX = 900  # characters; the hint follows
+_MESSAGE_MAX = 900  # bytes; the hint follows
 _COMMANDS = {
     "once": "loop:run_once",
     "loop": "loop:run_loop",
     "plan": "plan:run",
     "check": "check:run",
+    "status": "status.command:run",
     "manifests": "manifests:run",
     "demo": "demo:run",
+    "completion": "completion:run",
 }
 """Module and function of each command."""
 
@@ -38,9 +40,9 @@ def run(argv: Sequence[str], stop: Stop) -> int:
     Raises:
         SystemExit: --help, --version.
     """
-    log_format = _early_log_format(argv)
-    from takara_sync.cli import logs  # noqa: PLC0415 - see above
-    from takara_sync.text import one_line  # noqa: PLC0415
+    log_format, message_path = _early(argv)
+    from takara_sync.cli import logs, termination  # noqa: PLC0415 - see above
+    from takara_sync.text import one_line, shortened  # noqa: PLC0415
 
     logs.set_up(log_format, "info")
     prog = "kubectl takara" if Path(sys.argv[0]).name == "kubectl-takara" else "takara-sync"
@@ -52,33 +54,45 @@ def run(argv: Sequence[str], stop: Stop) -> int:
             return _without_command(argv, prog)
         terminal = sys.stderr.isatty()
         level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
-        logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
+        beside_report = terminal and sys.stdout.isatty() and settings.output in ("text", "wide")
+        logs.set_up(settings.log_format or ("text" if terminal else "json"), level, beside_report=beside_report)
+        message_path = settings.termination_message_path
         return int(resolve_name(f"takara_sync.cli.{_COMMANDS[command]}")(settings, stop))
     except TakaraSyncError as error:
-        message = str(TakaraSyncError(one_line(error.message)[:_MESSAGE_MAX], error.hint))
+        message = str(TakaraSyncError(shortened(one_line(error.message), _MESSAGE_MAX), error.hint))
+        termination.write(message_path, termination.message(error.exit_code, message))
         if log_format == "json":
             log.error("%s", message)  # noqa: TRY400 - an expected error needs no traceback
         else:
             sys.stderr.write(f"{prog}: error: {message}\n")
         return error.exit_code
-    except Exception:
+    except Exception as error:
         log.critical(logs.BUG, exc_info=True)
+        what = f"{logs.BUG}: {type(error).__name__}: {error}"
+        termination.write(message_path, termination.message(TakaraSyncError.exit_code, what))
         return TakaraSyncError.exit_code
 
 
 def _without_command(argv: Sequence[str], prog: str) -> int:
-    from takara_sync.cli.options import COMMANDS, parser  # noqa: PLC0415 - see above
+    from takara_sync.cli.options import no_command, parser  # noqa: PLC0415 - see above
 
     if argv:
-        raise ConfigurationError("No command is given", f"Name one of {', '.join(COMMANDS)}, or give --interval.")
+        raise no_command(argv, prog)
     parser(prog).print_help()
     return 2
 
 
-def _early_log_format(argv: Sequence[str]) -> str:
-    """The format of the log until the settings are read. Prints the version and exits if that is asked for."""
+def _early(argv: Sequence[str]) -> tuple[str, str | None]:
+    """The format of the log and the path of the termination message until the settings are read.
+
+    Prints the version and exits if that is asked for.
+    """
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--version", action="version", version=f"takara-sync {__version__}")
     early.add_argument("--log-format", nargs="?", default=os.environ.get("TAKARA_SYNC_LOG_FORMAT"))
-    given: str | None = early.parse_known_args(argv)[0].log_format
-    return given if given in ("text", "json") else "text" if sys.stderr.isatty() else "json"
+    early.add_argument(
+        "--termination-message-path", nargs="?", default=os.environ.get("TAKARA_SYNC_TERMINATION_MESSAGE_PATH")
+    )
+    given, _ = early.parse_known_args(argv)
+    log_format = given.log_format if given.log_format in ("text", "json") else "text" if sys.stderr.isatty() else "json"
+    return log_format, given.termination_message_path

@@ -1,23 +1,17 @@
-"""A dead-man's switch: reports the start and the end of each pass to a URL.
-
-The heartbeat never changes a pass: its own thread sends it, a pass waits for it for at most one second, and a failure
-is one WARNING without the URL, because the URL is a secret.
-"""
+"""A dead-man's switch: reports the start and the end of each pass to a URL."""
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from urllib.parse import urlsplit
 
+from takara_sync.cli.background import WAIT, Background, post
 from takara_sync.report import Exit
 
 log = logging.getLogger("takara_sync")
 
-WAIT = 1.0  # seconds: the maximum delay of a pass or of the end of the process
-_SECONDS = 3.0  # timeout of a call
-_QUEUED = 2  # calls that wait for a running one: the start and the end of a pass
+_WAITING = 2  # calls that wait for a running one: the start and the end of a pass
 
 
 class Heartbeat:
@@ -25,9 +19,7 @@ class Heartbeat:
 
     def __init__(self, url: str | None) -> None:
         self._url = url
-        self._calls: queue.Queue[tuple[str, str, threading.Event]] = queue.Queue(_QUEUED)
-        if url:
-            threading.Thread(target=self._work, name="heartbeat", daemon=True).start()
+        self._background = Background("heartbeat", _WAITING) if url else None
 
     def start(self) -> None:
         """Report that a pass begins; does not wait."""
@@ -36,22 +28,14 @@ class Heartbeat:
     def end(self, code: Exit, summary: str) -> None:
         """Report the end of the pass, with `summary` as the body. Waits for the response, at most WAIT seconds."""
         sent = self._call("" if code == Exit.OK else "fail", summary)
-        if not sent.wait(WAIT):
+        if sent and not sent.wait(WAIT):
             log.warning("the heartbeat was not answered within %g s; takara-sync continues", WAIT)
 
-    def _call(self, suffix: str, body: str) -> threading.Event:
-        sent = threading.Event()
-        if self._url and not self._calls.full():
-            self._calls.put((_with_suffix(self._url, suffix), body, sent))
-        else:
-            sent.set()  # two calls wait already, so this one would be sent too late
-        return sent
-
-    def _work(self) -> None:
-        while True:
-            url, body, sent = self._calls.get()
-            _post(url, body)
-            sent.set()
+    def _call(self, suffix: str, body: str) -> threading.Event | None:
+        if not self._url or not self._background:
+            return None
+        url = _with_suffix(self._url, suffix)
+        return self._background.call(lambda: _post(url, body))
 
 
 def _with_suffix(url: str, suffix: str) -> str:
@@ -60,10 +44,4 @@ def _with_suffix(url: str, suffix: str) -> str:
 
 
 def _post(url: str, body: str) -> None:
-    import requests  # noqa: PLC0415 - only if there is a heartbeat
-
-    try:
-        requests.post(url, data=body.encode(), timeout=_SECONDS).raise_for_status()
-    except requests.RequestException as error:  # its text contains the URL
-        problem = type(error).__name__ if error.response is None else f"status {error.response.status_code}"
-        log.warning("the heartbeat was not delivered: %s", problem)
+    post("the heartbeat was", url, body.encode(), "text/plain; charset=utf-8", follow=True)

@@ -11,6 +11,7 @@ This module knows no Takara. Programs for other kinds can import everything that
 from __future__ import annotations
 
 import logging
+import os
 
 import tenacity
 
@@ -36,13 +37,13 @@ class Api:
     """A connection to one API server, for the life of the process. Threads may share it.
 
     request_timeout: seconds for one try, including headers and body. source: the kubeconfig and context, for messages.
-    context: the context.
+    context: the context. transport: how it sends requests; a wrapper of it can count or change them.
     """
 
     def __init__(
         self, transport: Transport, *, request_timeout: float = 10.0, source: str = "", context: str = ""
     ) -> None:
-        self._transport = transport
+        self.transport = transport
         self.source, self.context = source, context
         self._request_timeout = request_timeout
         self._reached = False
@@ -50,7 +51,7 @@ class Api:
     @classmethod
     def connect(
         cls,
-        kubeconfig: str | None = None,
+        kubeconfig: str | os.PathLike[str] | None = None,
         context: str | None = None,
         *,
         connections: int = 16,
@@ -112,13 +113,13 @@ class Api:
 
     def close(self) -> None:
         """Close the connections. You can still use the object; it opens new ones."""
-        self._transport.close()
+        self.transport.close()
 
     def _try(self, request: Request, deadline: Deadline) -> bytes | bytearray:
         deadline.check()
-        self._transport.prepare(deadline)  # the time of an exec plugin does not count as request time
+        self.transport.prepare(deadline)  # the time of an exec plugin does not count as request time
         limit = self._request_timeout + (WRITE_EXTRA_SECONDS if request.writes else 0.0)
-        response = self._transport.send(request, min(limit, deadline.left_for_requests()))
+        response = self.transport.send(request, min(limit, deadline.left_for_requests()))
         self._reached = True
         return raise_for_status(request, response)
 
@@ -140,5 +141,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
 
 
 def _log_retry(state: tenacity.RetryCallState) -> Retryable:
-    log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
-    return _error(state)
+    error, follows = _error(state), (state.attempt_number + 1, state.upcoming_sleep)
+    log.warning("%s; try %d follows in %.1f s", error.message, *follows, extra={"retry": error.kind})
+    return error

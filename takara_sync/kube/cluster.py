@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -11,8 +13,17 @@ import msgspec
 from msgspec import structs
 
 from takara_sync.deadline import Deadline
-from takara_sync.desired import Manifest
-from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Retryable, Unreadable
+from takara_sync.desired import Manifest, selector_text
+from takara_sync.errors import (
+    ApiNotServed,
+    Conflict,
+    CutShort,
+    NotFound,
+    ObjectError,
+    Retryable,
+    Unreadable,
+    WrongName,
+)
 from takara_sync.kube import decode
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import APPLY, FORBIDDEN_HINT, JSON_PATCH, Expired, Request
@@ -26,9 +37,12 @@ from takara_sync.objects import (
     Listing,
     ManagedFieldsEntry,
     Pod,
+    PodDetail,
     PodItem,
     Takara,
 )
+from takara_sync.progress import Progress
+from takara_sync.text import some
 
 log = logging.getLogger("takara_sync")
 
@@ -41,7 +55,7 @@ _PAGE_BYTES = 16 * 2**20
 """The size that a page should not exceed; the size of the last page decides on the limit of the next one."""
 _RESTARTS = 3
 _OURS = (("labelSelector", "app=takara"),)
-_RUNNING = ("fieldSelector", "status.phase!=Failed,status.phase!=Succeeded")
+_RUNNING = ("status.phase!=Failed", "status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
 _MANAGER = ("fieldManager", FIELD_MANAGER)
 _FORCE = ("force", "true")
@@ -49,6 +63,10 @@ _FORCE = ("force", "true")
 # A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
 # Without it a slow pass could write its old size to a Deployment that another pass created in the meantime.
 _CREATE_ONLY = "1"
+
+
+INSTALL_CRD = "Install the CRD: takara-sync manifests | kubectl apply --server-side -l '!app.kubernetes.io/name' -f -"
+"""Everything else that is installed has this label."""
 
 
 def _as_it_is(item: Any) -> Any:
@@ -76,25 +94,42 @@ _TAKARAS = _Resource[Takara, Takara](f"/apis/{API_VERSION}", PLURAL, Takara, ("T
 _PODS = _Resource[PodItem, Pod](
     "/api/v1", "pods", PodItem, ("PartialObjectMetadataList", "PodList"), _METADATA_ONLY, PodItem.pod
 )
+_POD_DETAILS = _Resource[PodDetail, PodDetail]("/api/v1", "pods", PodDetail, ("PodList",))
 
 
 class KubeCluster:
     """A cluster with a real API server. One object works for any number of passes, from any thread.
 
-    namespaces: send requests only for these namespaces; empty means all. selector: a label selector for Takaras.
+    namespaces: send requests only for these namespaces; empty means all. without: leave out these. selector: a label
+    selector for Takaras. names: only these Takaras, each NAME or NAMESPACE/NAME; empty means all. It changes no number
+    of requests.
     server_dry_run: send each write as a dry run; the server validates it and stores nothing.
+    progress: is told about each page of a list.
     """
 
     def __init__(
-        self, api: Api, *, namespaces: Sequence[str] = (), selector: str = "", server_dry_run: bool = False
+        self,
+        api: Api,
+        *,
+        namespaces: Sequence[str] = (),
+        without: Sequence[str] = (),
+        selector: str = "",
+        names: Sequence[str] = (),
+        server_dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
+        self._fields = tuple(f"metadata.namespace!={name}" for name in without)
         self._selector = selector
+        self._names = tuple(dict.fromkeys(names))
+        self._progress = progress
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
     @classmethod
-    def connect(cls, kubeconfig: str | None = None, context: str | None = None, **options: Any) -> KubeCluster:
+    def connect(
+        cls, kubeconfig: str | os.PathLike[str] | None = None, context: str | None = None, **options: Any
+    ) -> KubeCluster:
         """A cluster with the same credentials as kubectl: see `kube.connection`.
 
         kubeconfig: a path. context: a context in it. options: the arguments of the class.
@@ -116,17 +151,26 @@ class KubeCluster:
         return self._lists(_DEPLOYMENTS, _OURS, deadline)
 
     def takaras(self, deadline: Deadline) -> Listing[Takara]:
-        """Every Takara of the namespaces and the selector. Raises PassStopped."""
+        """Every Takara of the namespaces and the selector, or those of the names.
+
+        Raises:
+            WrongName: a name means no Takara, or several. Other PassStopped.
+        """
         query = (("labelSelector", self._selector),) if self._selector else ()
-        return self._lists(_TAKARAS, query, deadline)
+        found = self._lists(_TAKARAS, query, deadline)
+        return named(found, self._names) if self._names else found
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
-        return self._lists(_PODS, (*_OURS, _RUNNING), deadline)
+        return self._lists(_PODS, _OURS, deadline, _RUNNING)
 
-    def _lists(self, resource: _Resource[W, T], query: Query, deadline: Deadline) -> Listing[T]:
+    def _lists(
+        self, resource: _Resource[W, T], query: Query, deadline: Deadline, fields: Sequence[str] = ()
+    ) -> Listing[T]:
         items: list[T] = []
         unread: dict[Key, str] = {}
+        if fields := (*fields, *self._fields):
+            query = (*query, ("fieldSelector", ",".join(fields)))
         for namespace in self._namespaces or (None,):
             request = Request("GET", resource.path(namespace), query=query, accept=resource.accept)
             try:
@@ -164,6 +208,9 @@ class KubeCluster:
             found, token = decode.page(body, resource.kind, resource.lists, len(items) + len(unread))
             items += map(resource.keep, found.items)
             unread |= found.unread
+            if self._progress is not None:
+                done, left = len(items) + len(unread), decode.left_out(body)
+                self._progress(f"listing {resource.plural}", done, None if left is None else done + left)
             if not token:
                 return Listing(tuple(items), unread)
             if token in seen:
@@ -171,6 +218,13 @@ class KubeCluster:
             seen.add(token)
             limit = max(1, min(PAGE, _PAGE_BYTES * limit // len(body)))
             del body  # else it is in memory together with the next page
+
+    def pods_of(self, key: Key, deadline: Deadline) -> tuple[PodDetail, ...]:
+        """The first pods of one Takara, with their status: one request, one try. Raises ObjectError, PassStopped."""
+        query = (("labelSelector", selector_text(key.name)), _RUNNING, ("limit", str(PAGE)))
+        request = Request("GET", _POD_DETAILS.path(key.namespace), query)
+        body = self._api.send(request, deadline, tries=1)
+        return decode.page(body, PodDetail, _POD_DETAILS.lists)[0].items
 
     # -------------------------------------------------------------- single objects
 
@@ -232,6 +286,15 @@ class KubeCluster:
         """
         self._patch(_TAKARAS, takara.key, list(patch), deadline, "/status")
 
+    def send_event(self, event: Manifest, deadline: Deadline) -> None:
+        """Create an Event: one request, and one try.
+
+        Raises:
+            Conflict: it exists. NotFound: the namespace is missing or terminating. Other ObjectErrors, PassStopped.
+        """
+        path = f"/apis/events.k8s.io/v1/namespaces/{quote(event['metadata']['namespace'], safe='')}/events"
+        self._api.send(Request("POST", path, (_MANAGER,), event), deadline, tries=1)
+
     def _patch_existing(self, deployment: Deployment, body: object, deadline: Deadline) -> Deployment:
         """Raises ObjectError without a resourceVersion: the write would not be bound to the version that was read."""
         if not deployment.metadata.resource_version:
@@ -252,6 +315,26 @@ class KubeCluster:
         return decode.single(self._api.send(request, deadline, tries=1), resource.kind, key)  # a proxy may respond
 
 
+def named(found: Listing[Takara], names: Sequence[str]) -> Listing[Takara]:
+    """The Takaras with these names, each NAME or NAMESPACE/NAME.
+
+    Raises:
+        WrongName: a name means no Takara, or Takaras in several namespaces.
+    """
+    keys = [takara.key for takara in found.items] + list(found.unread)
+    wanted = set[Key]()
+    for name in names:
+        meant = [key for key in keys if name in (str(key), key.name)]
+        if not meant:
+            near = get_close_matches(name, {text for key in keys for text in (str(key), key.name)}, 1)
+            raise WrongName(f"There is no Takara {name}", f"Did you mean {near[0]}?" if near else "")
+        if len(meant) > 1:
+            raise WrongName(f"{name} is more than one Takara: {some(meant)}", "Name one of them, or give -n NAMESPACE.")
+        wanted.update(meant)
+    items = tuple(takara for takara in found.items if takara.key in wanted)
+    return Listing(items, {key: why for key, why in found.unread.items() if key in wanted})
+
+
 def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unreadable:
     """The error that ends the pass after a failed list."""
     where = "all namespaces" if namespace is None else f"namespace {namespace}"
@@ -260,5 +343,5 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
         hint = f"Grant the right to list {resource} everywhere, or name the namespaces that you may read: -n NAMESPACE."
     if isinstance(error, NotFound | ApiNotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
-        hint = "Install the CRD: takara-sync manifests | kubectl apply --server-side -f -"
+        hint = INSTALL_CRD
     return Unreadable(message, hint)

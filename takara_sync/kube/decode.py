@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from takara_sync.errors import ObjectError, Unreadable
-from takara_sync.objects import NAME, Deployment, Key, Listing, PodItem, Takara
+from takara_sync.objects import NAME, Deployment, Key, Listing, PodDetail, PodItem, Takara
 from takara_sync.text import one_line
 
 T = TypeVar("T")
@@ -22,6 +22,14 @@ _UNREADABLE = (msgspec.MsgspecError, RecursionError)  # RecursionError: nested t
 
 class _ListMeta(Struct, frozen=True):
     next: str = msgspec.field(name="continue", default="")
+
+
+class _CountedMeta(_ListMeta, frozen=True):
+    remaining: int | None = msgspec.field(name="remainingItemCount", default=None)
+
+
+class _Counted(Struct, frozen=True):
+    metadata: _CountedMeta = _CountedMeta()
 
 
 class _Page(Struct, Generic[T], frozen=True, kw_only=True):
@@ -62,10 +70,23 @@ def page(body: bytes | bytearray, kind: type[T], kinds: tuple[str, ...], first: 
     return found, decoded.metadata.next
 
 
+def left_out(body: bytes | bytearray) -> int | None:
+    """How many items come on later pages; None if the server does not say it, as for a list with a selector.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/list-meta/ (remainingItemCount)
+    """
+    try:
+        meta = msgspec.json.decode(body, type=_Counted).metadata
+    except _UNREADABLE:
+        return None
+    return meta.remaining if meta.next else 0
+
+
 _DECODERS: dict[type, msgspec.json.Decoder[_Page[Any]]] = {
     Deployment: msgspec.json.Decoder(_Page[Deployment]),
     Takara: msgspec.json.Decoder(_Page[Takara]),
     PodItem: msgspec.json.Decoder(_Page[PodItem]),
+    PodDetail: msgspec.json.Decoder(_Page[PodDetail]),
 }
 
 

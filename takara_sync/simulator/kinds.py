@@ -98,6 +98,7 @@ DEPLOYMENT = Kind(
 )
 REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", "rs", "V1ReplicaSet", first={"status": {"replicas": 0}})
 POD = Kind("", "v1", "Pod", "pods", "po", "V1Pod", first={"status": {"phase": "Pending"}}, columns=(_PHASE, _AGE))
+EVENT = Kind("events.k8s.io", "v1", "Event", "events", "ev", "EventsV1Event", subresources=())
 NAMESPACE = Kind(
     *("", "v1", "Namespace", "namespaces", "ns", "V1Namespace"),
     namespaced=False,
@@ -199,4 +200,4 @@ def takara(*, schemaless: bool = False) -> Kind:
 def served(crd: bool | Literal["schemaless"]) -> tuple[Kind, ...]:
     """All kinds; `crd`: with the Takara, without it, or with one whose CRD has no schema and lets everything in."""
     custom = (takara(schemaless=crd == "schemaless"),) if crd else ()
-    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, *custom)
+    return (DEPLOYMENT, REPLICA_SET, POD, NAMESPACE, EVENT, *custom)

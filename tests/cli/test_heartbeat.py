@@ -11,7 +11,7 @@ import pytest
 import requests
 import responses
 
-from takara_sync.cli import heartbeat, loop
+from takara_sync.cli import background, heartbeat, loop
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
@@ -20,7 +20,7 @@ from takara_sync.report import Exit, Report, Result
 from tests.cli.test_loop import report
 
 URL = "https://hc.example.org/s3cr3t-uuid"
-WAIT = heartbeat.WAIT
+WAIT = background.WAIT
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +124,9 @@ def test_an_address_that_hangs_delays_a_pass_by_a_second_at_most(
     for _ in range(5):
         beat.end(Exit.OK, "done")
         beat.start()
-    assert beat._calls.qsize() == 2  # what hangs for a day takes no memory, and nothing old is sent afterwards
+    assert beat._background is not None
+    # What hangs for a day takes no memory, and nothing old is sent afterwards.
+    assert beat._background._calls.qsize() == 2
     assert WAIT == 1
     assert caplog.text.count("not answered within") == 1  # the later ones were not even queued
     answer.set()

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -23,7 +24,7 @@ from takara_sync.cli.stop import Stop
 from tests.cli.test_loop import report
 
 logs.set_up(sys.argv[1], "info")
-loop.watch = lambda deadline: overrun.watch(deadline, 0.2)
+loop.watch = lambda deadline, path, last_words: overrun.watch(deadline, path, 0.2, last_words)
 done = []
 
 def deaf(policy, deadline, start):
@@ -34,14 +35,15 @@ def deaf(policy, deadline, start):
             threading.Event().wait()
     return report()
 
-settings = Settings(output="json", pass_timeout=0.3, request_timeout=0.1)
+settings = Settings(output="json", pass_timeout=0.3, request_timeout=0.1, termination_message_path=sys.argv[2])
 loop.Runner(settings, Stop(), Heartbeat(None), deaf).loop(0.1)
 """
 
 
 @pytest.mark.parametrize("log_format", ["json", "text"])
-def test_a_pass_that_hangs_ends_with_70_and_the_stacks_of_its_threads(log_format: str) -> None:
-    command = [sys.executable, "-c", HANGS, log_format]
+def test_a_pass_that_hangs_ends_with_70_and_the_stacks_of_its_threads(log_format: str, tmp_path: Path) -> None:
+    message = tmp_path / "message"
+    command = [sys.executable, "-c", HANGS, log_format, str(message)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout.count('"exit":0')) == (70, 1)  # the first pass was reported
     lines = [json.loads(line)["message"] if log_format == "json" else line for line in done.stderr.splitlines()]
@@ -50,6 +52,9 @@ def test_a_pass_that_hangs_ends_with_70_and_the_stacks_of_its_threads(log_format
     frames = [next(line for line in main if f"in {name}" in line) for name in ("loop", "deaf")]
     assert main.index(frames[0]) < main.index(frames[1])
     assert any("thread worker-7 is here: " in line for line in lines)
+    last = json.loads(message.read_text())
+    assert (last["exit"], last["name"]) == (70, "bug")
+    assert "deadline of 0.3 s is long over" in last["error"]
 
 
 @pytest.mark.parametrize(("deadline", "seconds"), [(Deadline(50), 60), (Deadline(), threading.TIMEOUT_MAX)])

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from takara_sync.cli.render import report_lines, show
+from takara_sync.cli.render import report_lines, show, unmatched
+from takara_sync.cli.settings import Settings
 from takara_sync.conditions import Reason
 from takara_sync.diff import Change
 from takara_sync.errors import Unreadable
@@ -21,8 +22,8 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, 678900, tzinfo=UTC)
 SCALED = Change("spec.replicas", 7, 3, "kubectl")
 OUTCOMES = (
     Outcome(Key("ns", "bad"), Result.FAILED, Reason.APPLY_REJECTED, "no\nway\x1b[31m"),
-    Outcome(Key("ns", "fine"), Result.UNCHANGED),
-    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True),
+    Outcome(Key("ns", "fine"), Result.UNCHANGED, ready="Ready", size=1, ready_replicas=1),
+    Outcome(Key("ns", "a-long-name"), Result.UPDATED, changes=(SCALED,), status_written=True, size=3),
 )
 
 
@@ -40,14 +41,30 @@ def text_of(report: Report, **options: Any) -> str:
 
 def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines_and_wide_shows_all() -> None:
     expected = [
-        "NAMESPACE   NAME          RESULT    DETAIL",
-        "ns          bad           failed    ApplyRejected: no way [31m",
-        "ns          a-long-name   updated   spec.replicas 7 -> 3 (set by kubectl)",
+        "NAMESPACE   NAME          SIZE   READY   RESULT    DETAIL",
+        "ns          a-long-name   3      0       updated   spec.replicas 7 -> 3 (set by kubectl)",
+        "ns          bad                  0       failed    ApplyRejected: no way [31m",
         "3 Takaras: 1 updated, 1 unchanged, 1 failed (1.2 s)",
     ]
     assert text_of(REPORT).splitlines() == expected
     wide = text_of(REPORT, every=True).splitlines()
-    assert (len(wide), "ns          fine          unchanged" in wide) == (len(expected) + 1, True)
+    assert len(wide) == len(expected) + 1
+    assert wide[0].split() == ["NAMESPACE", "NAME", "SIZE", "READY", "RESULT", "STATUS", "WRITTEN", "DETAIL"]
+    assert "ns          fine          1      1       unchanged   Ready    no" in wide
+    changed = (
+        "ns          a-long-name   3      0       updated              yes       spec.replicas 7 -> 3 (set by kubectl)"
+    )
+    assert changed in wide
+
+
+def test_what_is_not_ready_and_what_failed_come_last_in_groups() -> None:
+    waiting = Outcome(Key("a", "a"), Result.UNCHANGED, Reason.QUOTA_EXCEEDED, "none left", ready="Progressing", size=4)
+    results = (Result.FAILED, Result.BLOCKED, Result.NOT_REACHED, Result.INVALID, Result.CONTESTED, Result.CREATED)
+    outcomes = (waiting, *(Outcome(Key(name, name), result) for name, result in zip("bcdefg", results, strict=True)))
+    lines = text_of(Report(outcomes, STARTED, 0)).splitlines()
+    assert [line[0] for line in lines[1:-1]] == ["f", "g", "d", "a", "e", "c", "b"]
+    assert lines[4].split() == ["a", "a", "4", "0", "unchanged", "QuotaExceeded:", "none", "left"]
+    assert lines[-1].endswith("; 1 not Ready: a/a 0/4 exceeded quota (0.0 s)")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +92,22 @@ def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) ->
     assert found["counts"] == {"updated": 1, "unchanged": 1, "failed": 1}
 
 
+def test_brief_json_says_only_what_is_not_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    """500 idle Takaras are one short line; one that is not Ready is news."""
+    idle = [Outcome(Key("ns", f"t{number}"), Result.UNCHANGED, ready="Ready") for number in range(500)]
+    waiting = Outcome(Key("ns", "waiting"), Result.UNCHANGED, ready="Progressing")
+    whole = Report((*idle, waiting, OUTCOMES[2]), STARTED, 1)
+    show(whole.document(brief=True), "json-brief", ())
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert [takara["name"] for takara in found["takaras"]] == ["waiting", "a-long-name"]
+    assert found["counts"] == {"updated": 1, "unchanged": 501}
+    show(Report(tuple(idle), STARTED, 1).document(brief=True), "json-brief", ())
+    assert len(capsys.readouterr().out) < 300
+
+
 def test_a_list_of_names_stays_short() -> None:
-    last = text_of(Report((), STARTED, 0), namespaces=[f"ns{number:04}" for number in range(1000)]).splitlines()[-1]
+    settings = Settings(namespace=tuple(f"ns{number:04}" for number in range(1000)))
+    last = text_of(Report((), STARTED, 0), remarks=unmatched(settings, ())).splitlines()[-1]
     assert last.startswith("no Takaras in: ns0000, ns0001, ")
     assert last.endswith(", ns0019 and 980 more")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
+QUANTITIES = {"request": ("1", "2"), "limit": ("1", "2")}
 FIELDS = [name for name in Settings.model_fields if name != "config"]
 
 
@@ -28,12 +30,19 @@ class Samples(NamedTuple):
     wrong: str
 
 
+TEXTS = {
+    "schedule": Samples("@one", "@one", "@two", "@two", ""),
+    "last_pass": Samples("a/one", "a/one", "a/two", "a/two", ""),
+    "metrics_address": Samples("9090", "127.0.0.1:9090", "[::]:1", "[::]:1", "here"),
+}
+
+
 def core(annotation: Any) -> Any:
-    """The type without Annotated and None around it."""
+    """The type without Annotated and None around it; of several, the first."""
     if get_origin(annotation) is Annotated:
         return core(get_args(annotation)[0])
     inner = [one for one in get_args(annotation) if one is not type(None)]
-    return core(inner[0]) if type(None) in get_args(annotation) else annotation
+    return core(inner[0]) if get_origin(annotation) in (Union, UnionType) else annotation
 
 
 def samples(name: str) -> Samples:
@@ -47,15 +56,15 @@ def samples(name: str) -> Samples:
         return Samples(first, first, second, second, "nonsense")
     if get_origin(kind) is tuple:
         names = get_args(core(get_args(kind)[0])) or ("one", "two")
-        return Samples(names[0], (names[0],), names[1], (names[1],), "a,,b")
+        return Samples(names[0], (names[0],), names[-1], (names[-1],), "a,,b")  # there may be only one
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
     if kind in (int, float):
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
-    one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
-    return Samples(one, one, two, two, "")
+    one, two = QUANTITIES.get(name.rpartition("_")[2], ("one", "two"))
+    return TEXTS.get(name, Samples(one, one, two, two, ""))
 
 
 class Sources:
@@ -72,7 +81,7 @@ class Sources:
     def flag(self, text: str) -> list[str]:
         if core(Settings.model_fields[self.name].annotation) is bool:
             return [flag_of(self.name) if text == "true" else flag_of(f"no_{self.name}")]
-        return [flag_of(self.name), text]
+        return ["once", text] if self.name == "name" else [flag_of(self.name), text]
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:
         environ = NEEDS.get(self.name, {}) | ({} if variable is None else {self.variable: variable})
@@ -94,7 +103,7 @@ def test_a_mistake_is_named_with_its_source(tmp_path: Path, name: str) -> None:
     said, wrong = Sources(tmp_path, name), samples(name).wrong
     places = {f"{said.path}: {name.replace('_', '-')}": (said.file(wrong), None), said.variable: ([], wrong)}
     if wrong != "perhaps":  # a flag without a value
-        places[flag_of(name)] = (said.flag(wrong), None)
+        places["NAME" if name == "name" else flag_of(name)] = (said.flag(wrong), None)
     for source, (argv, variable) in places.items():
         with pytest.raises(ConfigurationError) as raised:
             said.load(argv, variable)

@@ -105,7 +105,7 @@ class Simulated:
 
     def requests(self, user: User) -> list[Request]:
         """What the user sent, in the order in which it was answered."""
-        return [_told(one) for one in self.store.requests if one.user == user.name]
+        return [_told(one) for one in [*self.store.requests] if one.user == user.name]
 
     def namespace(self) -> str:
         """Creates a namespace with a random name."""

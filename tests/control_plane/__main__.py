@@ -1,7 +1,7 @@
-"""`python -m tests.control_plane` builds the control plane that the tests run on."""
+"""`python -m tests.control_plane` builds the control plane that the tests run on, and helm."""
 
 import sys
 
-from tests.control_plane.build import main
+from tests.control_plane import build, helm
 
-sys.exit(main())
+sys.exit(build.main() or helm.main())

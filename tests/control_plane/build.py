@@ -29,7 +29,7 @@ PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", 
 BINARY = "control-plane"  # the one real file; the parts are links to it
 HOW_TO_BUILD = "build it with: python -m tests.control_plane"
 
-_STARTED = ".building-"
+STARTED = ".building-"
 _VERSION = "k8s.io/component-base/version.git"
 
 
@@ -105,19 +105,22 @@ def alone(parent: Path) -> Iterator[None]:
     parent.mkdir(parents=True, exist_ok=True)
     with (parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for left_by_a_killed_build in parent.glob(f"{_STARTED}*"):
+        for left_by_a_killed_build in parent.glob(f"{STARTED}*"):
             shutil.rmtree(left_by_a_killed_build, ignore_errors=True)
         yield
 
 
-def compile_to(binary: Path, go: str, variables: dict[str, str]) -> None:
-    """Compiles the binary; minutes from nothing, seconds where Go has its cache. Raises BuildError."""
+def compile_to(
+    binary: Path, go: str, variables: dict[str, str], *, sources: Path = SOURCES, package: str = ".", flags: str = ""
+) -> None:
+    """Compiles a package; minutes from nothing, seconds where Go has its cache. Raises BuildError."""
     # -mod and GOWORK: the pinned modules and no others, whatever the user's own settings are.
     command = [go, "build", "-mod=readonly", "-buildvcs=false", "-trimpath"]
-    command += ["-ldflags", version_flags((SOURCES / "go.mod").read_text()), "-o", str(binary), "."]
+    flags = flags or version_flags((sources / "go.mod").read_text())
+    command += ["-ldflags", flags, "-o", str(binary), package]
     environment = {**os.environ, **variables, "GOWORK": "off"}
     done = subprocess.run(
-        command, cwd=SOURCES, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        command, cwd=sources, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     if done.returncode != 0 or not binary.is_file():
         raise BuildError(done.stdout.decode(errors="replace"))
@@ -128,7 +131,7 @@ def build(folder: Path, go: str, variables: dict[str, str]) -> None:
     with alone(folder.parent):
         if not missing_parts(folder):  # somebody else built it while we waited
             return
-        started = Path(tempfile.mkdtemp(prefix=_STARTED, dir=folder.parent))
+        started = Path(tempfile.mkdtemp(prefix=STARTED, dir=folder.parent))
         try:
             compile_to(started / BINARY, go, variables)
             for part in PARTS:

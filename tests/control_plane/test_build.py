@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane import build
+from tests.control_plane import build, helm
 
 ROOT = Path(__file__).parents[2]
 _COUNTS = 'echo built >> "$COUNT"\n'
@@ -74,8 +74,13 @@ def test_a_build_is_complete_and_the_next_one_needs_no_toolchain(environment: di
     go = install_go(environment, _COMPILES)
     code, stdout, stderr = run(environment)
     assert (code, stderr) == (0, "")
-    assert stdout.splitlines()[-1] == f"control plane (cache): {build.assets()}"
+    assert stdout.splitlines()[-3:] == [
+        f"control plane (cache): {build.assets()}",
+        "building helm (minutes the first time) ...",
+        f"helm (cache): {helm.program()}",
+    ]
     assert build.assets() == build.cache_folder()
+    assert helm.program().is_relative_to(environment["XDG_CACHE_HOME"])
     go.unlink()
     assert run(environment) == (0, f"control plane (cache): {build.assets()}\n", "")
 
@@ -102,7 +107,7 @@ def test_two_builds_at_once_compile_once(environment: dict[str, str]) -> None:
     both = [start(environment), start(environment)]
     ends = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
-    assert Path(environment["COUNT"]).read_text() == "built\n"
+    assert Path(environment["COUNT"]).read_text() == 2 * "built\n"  # the control plane, and helm
     assert build.assets() == build.cache_folder()
 
 

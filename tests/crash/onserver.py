@@ -36,14 +36,14 @@ def unrecorded(requests: Iterable[Request]) -> frozenset[str]:
     recorded: dict[str, bool] = {}
     for each in requests:
         status = each.subresource == "status"
-        if each.writes and (each.code < 300 or (each.code >= 500 and not status)):
+        if each.writes and each.resource != "events" and (each.code < 300 or (each.code >= 500 and not status)):
             recorded[each.name] = status
     return frozenset(name for name, done in recorded.items() if not done)
 
 
 def breaches_in(requests: Iterable[Request]) -> list[str]:
     """What the tool must never ask, by the server's own account. A write of a foreign Deployment shows in the state."""
-    allowed = {("patch", "deployments", ""), ("patch", "takaras", "status")}
+    allowed = {("patch", "deployments", ""), ("patch", "takaras", "status"), ("create", "events", "")}
     writes = (each for each in requests if each.writes)
     return [each.uri for each in writes if (each.verb, each.resource, each.subresource) not in allowed]
 

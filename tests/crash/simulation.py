@@ -16,7 +16,7 @@ from tests.contract.simulated import Simulated
 from tests.crash.process import Killed, Process
 from tests.crash.situations import Situation
 from tests.crash.state import State, controller_uid, ready_reason, wrong
-from tests.support.transport import InProcess, in_process
+from tests.support.transport import InProcess, in_process, is_aside
 from tests.tool import Tool
 from tests.world import Json, World
 
@@ -115,7 +115,7 @@ class Simulation:
 
     def _watched(self, process: Process, request: Request, send: Callable[[], Response]) -> Response:
         """A request of the tool; whatever it changes is checked."""
-        if not request.writes:
+        if not request.writes or is_aside(request):
             return send()
         kind, name = self._written(request)
         before = self.store.get(kind, self.namespace, name)

@@ -65,7 +65,9 @@ def test_thousands_of_new_takaras_cost_an_apply_and_a_status_write_each_and_no_r
     done = tool.once("--pass-timeout=800")
     assert (done.code, done.report["counts"]) == (0, {"created": takaras})
     read = {"list deployments": 1, "list takaras": pages(takaras), "list pods": 1}
-    assert counts(done) == Counter(read | {"patch deployments": takaras, "patch takaras/status": takaras})
+    found = counts(done)
+    assert 0 < found.pop("create events") <= takaras  # as many as fit in their time
+    assert found == Counter(read | {"patch deployments": takaras, "patch takaras/status": takaras})
     assert {request.code for request in done.requests} == {200, 201}
     count("requests through few seats, none rejected", len(done.requests))
 

@@ -83,7 +83,7 @@ def test_a_pass_over_a_generated_fleet_only_reads(tmp_path: Path, options: tuple
 
 def test_a_pass_over_a_new_fleet_writes_each_deployment_and_each_status_once(tmp_path: Path) -> None:
     with served(("--takaras=20", "--namespaces=3", "--cold")) as port:
-        assert run(port, tmp_path).requests == LISTS | {"apply": 20, "write status": 20}
+        assert run(port, tmp_path).requests == LISTS | {"apply": 20, "write status": 20, "send event": 20}
 
 
 def test_a_real_server_still_answers_as_recorded(fresh_control_plane: Callable[..., ControlPlane]) -> None:

@@ -36,26 +36,32 @@ def apply(server: Server, found: Iterable[Json], *args: str) -> str:
     return server.kubectl("apply", "--server-side", "-f", "-", *args, stdin=text).stdout
 
 
-def identity(server: Server, namespace: str = "takara-system") -> User:
-    """The ServiceAccount takara-sync of that namespace, with a token as a pod of it gets one."""
-    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/takara-sync/token"
+def identity(server: Server, namespace: str = "takara-system", name: str = "takara-sync") -> User:
+    """A ServiceAccount of that namespace, with a token as a pod of it gets one."""
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     answer = server.call("POST", path, body)
     assert answer.status == 201, answer.body
     token = answer.body["status"]["token"]
     config = yaml.safe_load(server.user().kubeconfig.read_text())
     config["users"][0]["user"] = {"token": token}
-    kubeconfig = server.folder / f"takara-sync-of-{namespace}.kubeconfig"
+    kubeconfig = server.folder / f"{name}-of-{namespace}.kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(config))
     kubeconfig.chmod(0o600)
-    return User(f"system:serviceaccount:{namespace}:takara-sync", token, kubeconfig)
+    return User(f"system:serviceaccount:{namespace}:{name}", token, kubeconfig)
 
 
 class Installed(Commands):
-    """Every command as the ServiceAccount of an install namespace."""
+    """Every command as the ServiceAccount of an install namespace, with the variable that its pod has."""
 
-    def __init__(self, server: Server, home: str, namespace: str | None = None) -> None:
-        super().__init__(server, namespace, identity(server, home))
+    def __init__(
+        self, server: Server, home: str, namespace: str | None = None, *, account: str = "takara-sync"
+    ) -> None:
+        super().__init__(server, namespace, identity(server, home, account))
+        self.last_pass = f"{home}/{account}"
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"TAKARA_SYNC_LAST_PASS": self.last_pass}
 
 
 def tenant(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from takara_sync.cli import check, loop, plan, publish
+from takara_sync.cli import check, loop, plan
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from tests.poison.world import World
@@ -50,17 +50,17 @@ class Recorder:
             allow_templates=True,
             concurrency=2,
             heartbeat_url="http://heartbeat.invalid",  # type: ignore[arg-type]
+            termination_message_path=str(message),
         )
         with contextlib.ExitStack() as stack:
             stack.enter_context(contextlib.redirect_stdout(stdout))
             stack.enter_context(contextlib.redirect_stderr(stderr))
             stack.enter_context(own_log("json" if output == "json" else "text"))
             stack.enter_context(mock.patch.object(module, "api_of", return_value=world))
-            stack.enter_context(mock.patch.object(publish, "TERMINATION_LOG", message))
             beats = stack.enter_context(heartbeats())
             self.codes[place] = int(getattr(module, function)(settings, Stop()))
         self.said |= {f"{place}: stdout": stdout.getvalue(), f"{place}: log": stderr.getvalue()}
-        self.said |= {f"text of {place}: termination log": message.read_text()}
+        self.said |= {f"text of {place}: termination message": message.read_text()}
         self.said |= {f"text of {place}: heartbeat {number}": beat for number, beat in enumerate(beats)}
         message.unlink()
 

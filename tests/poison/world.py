@@ -45,6 +45,7 @@ class World(Api):
         self.store = store or Store(crd="schemaless", seed=7)
         self.poisons: Mapping[tuple[str, str], Poison] = {}
         self.writes: list[tuple[str, str, int]] = []
+        self.notes: list[str] = []
         self.poisoned_in = {"lists", "objects"}
         self._lock = threading.RLock()
 
@@ -55,7 +56,9 @@ class World(Api):
                 found = self.store.handle(asked)
             except Exception as error:  # noqa: BLE001 - what a real server would make of a poisoned write is no matter
                 return Answer.of(500, {"kind": "Status", "reason": "InternalError", "message": ascii(error)})
-            if asked.method != "GET":
+            if asked.path.endswith("/events"):
+                self.notes.append(json.loads(asked.body)["note"])
+            elif asked.method != "GET":
                 self.writes.append((asked.method, asked.path, found.status))
             body = self._poisoned(asked.path, found.body) if found.status < 300 else found.body
             return Answer(found.status, body, found.headers)

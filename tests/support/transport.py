@@ -54,6 +54,11 @@ class InProcess:
         return Response(answer.status, answer.headers, answer.body)
 
 
+def is_aside(request: Request) -> bool:
+    """An Event, or a look at the pods of one Takara: nothing that a pass does depends on them."""
+    return request.path.endswith("/events") or "takara_cr=" in dict(request.query).get("labelSelector", "")
+
+
 def in_process(handle: Handle, around: Around | None = None, user: str = USER, **options: Any) -> KubeCluster:
     """A cluster for `sync_once`; `options` are those of KubeCluster."""
     return KubeCluster(Api(InProcess(handle, around, user)), **options)

@@ -14,7 +14,7 @@ from tests.unit.build import NOW, PAUSED, Json, manifest, owner
 
 GO_OPERATOR = "takara-operator"
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
-_PATHS = {"Takara": "/apis/maho.takara.org/v1alpha1", "Deployment": "/apis/apps/v1"}
+_PATHS = {"Takara": "/apis/maho.takara.org/v1alpha1", "Deployment": "/apis/apps/v1", "Pod": "/api/v1"}
 
 
 class People:

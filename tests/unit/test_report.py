@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -131,10 +131,11 @@ def as_json(found: Report, code: Exit | None = None) -> dict[str, Any]:
 
 def test_the_json_form() -> None:
     done = report(
-        Outcome(Key("a", "x"), Result.UPDATED, changes=(CHANGE,), status_written=True),
+        Outcome(Key("a", "x"), Result.UPDATED, changes=(CHANGE,), status_written=True, size=4, ready_replicas=2),
         Outcome(Key("b", "y"), Result.FAILED, Reason.APPLY_FAILED, "quota"),
     )
     nothing = {"reason": "", "message": "", "ready": "", "statusWritten": False, "changes": []}
+    nothing |= {"size": None, "readyReplicas": 0}
     change = {
         "field": "spec.replicas",
         "old": 7,
@@ -153,7 +154,9 @@ def test_the_json_form() -> None:
         "emptyNamespaces": [],
         "counts": {"updated": 1, "failed": 1},
         "takaras": [
-            nothing | {"namespace": "a", "name": "x", "result": "updated", "statusWritten": True, "changes": [change]},
+            nothing
+            | {"namespace": "a", "name": "x", "result": "updated", "statusWritten": True, "changes": [change]}
+            | {"size": 4, "readyReplicas": 2},
             nothing | {"namespace": "b", "name": "y", "result": "failed", "reason": "ApplyFailed", "message": "quota"},
         ],
     }
@@ -184,7 +187,8 @@ def test_the_counts_of_the_json_form_have_one_order() -> None:
         (Change("a", 'say "hi"', "x"), 'a say "hi" -> x'),
         (Change("a", "line\nline", "\x1b[31mred"), "a line line -> [31mred"),
         (Change("a", 1, 2, "evil\n\u202ename"), "a 1 -> 2 (set by evil name)"),
-        (Change("a", "x" * 81, "y" * 80), f"a {'x' * 77}... -> {'y' * 80}"),
+        (Change("a", "x" * 300, "y" * 80), f"a {'x' * 300} -> {'y' * 80}"),
+        (Change("a", {"b": 1, "c": "x" * 80}, ["x" * 80]), 'a {"b":1, ... -> [, ...'),
     ],
 )
 def test_describe(change: Change, words: str) -> None:
@@ -217,6 +221,20 @@ def test_the_detail_of_an_outcome(one: Outcome, detail: str) -> None:
     assert one.detail == detail
 
 
+def waiting(name: str, result: Result, reason: Reason | Literal[""] = "", ready: str = "Progressing") -> Outcome:
+    return Outcome(Key("ns", name), result, reason, ready=ready, size=4, ready_replicas=2)
+
+
+WAITING = (  # what is created needs time, unless something keeps its pods away
+    waiting("a", Result.UNCHANGED),
+    waiting("b", Result.CREATED),
+    waiting("c", Result.UPDATED, Reason.QUOTA_EXCEEDED),
+    waiting("d", Result.UNCHANGED, Reason.CRASH_LOOP, "Stalled"),
+    waiting("e", Result.UNCHANGED, ready="Ready"),
+)
+NAMED = "ns/a 2/4, ns/c 2/4 exceeded quota, ns/d 2/4 crash loop"
+
+
 @pytest.mark.parametrize(
     ("done", "words"),
     [
@@ -227,6 +245,11 @@ def test_the_detail_of_an_outcome(one: Outcome, detail: str) -> None:
             "4 Takaras: 1 created, 2 unchanged, 1 failed (1.2 s)",
         ),
         (replace(report(Result.CREATED), dry_run=True), "dry run: 1 Takara: 1 created (1.2 s)"),
+        (report(*WAITING), f"5 Takaras: 1 created, 1 updated, 3 unchanged; 3 not Ready: {NAMED} (1.2 s)"),
+        (
+            report(*[WAITING[0]] * 7),
+            f"7 Takaras: 7 unchanged; 7 not Ready: {', '.join(['ns/a 2/4'] * 5)} and 2 more (1.2 s)",
+        ),
     ],
 )
 def test_the_summary(done: Report, words: str) -> None:

@@ -55,7 +55,8 @@ OBSERVED: dict[str, tuple[Takara, Deployment | None, str, str, bool]] = {
     "not looked at yet": (ZERO, live(0, status={}), "Progressing", WAITING.replace("3", "0"), False),
     "absent": (ONE, None, "Progressing", ABSENT, False),
     "busy": (ONE, live(status=BUSY), "Progressing", WAITING, False),
-    "late": (ONE, live(status=BUSY, conditions=[REFUSED, LATE]), "ProgressDeadlineExceeded", NO_PROGRESS, True),
+    "late": (ONE, live(status=BUSY, conditions=[LATE]), "ProgressDeadlineExceeded", NO_PROGRESS, True),
+    "late, and no pods": (ONE, live(status=BUSY, conditions=[REFUSED, LATE]), "FailedCreate", NO_PODS, True),
     "late, but it goes on": (
         ONE,
         live(status=BUSY, conditions=[LATE | {"status": "True"}]),
@@ -64,7 +65,7 @@ OBSERVED: dict[str, tuple[Takara, Deployment | None, str, str, bool]] = {
         False,
     ),
     "other progress": (ONE, live(status=BUSY, conditions=[LATE | {"reason": "x"}]), "Progressing", WAITING, False),
-    "no pods": (ONE, live(status=BUSY, conditions=[REFUSED]), "Progressing", NO_PODS, False),
+    "no pods": (ONE, live(status=BUSY, conditions=[REFUSED]), "FailedCreate", NO_PODS, False),
     "no pods before": (
         ONE,
         live(status=BUSY, conditions=[REFUSED | {"status": "False"}]),

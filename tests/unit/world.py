@@ -27,6 +27,7 @@ from tests.unit.people import People
 
 WRITES = ("create", "apply", "take over", "write status")
 EVERYTHING = Key("", "")
+_PODS_OF_ONE = "get pods"
 _OBJECT = re.compile(r".*/namespaces/([^/]+)/(\w+)/([^/]+)(/status)?")
 
 
@@ -40,6 +41,9 @@ class Call(NamedTuple):
 def call_of(request: Request) -> Call:
     """What this request is for."""
     found = _OBJECT.fullmatch(request.path)
+    if found is None and request.path.endswith("/namespaces/ns/pods"):
+        selector = dict(request.query)["labelSelector"]
+        return Call(_PODS_OF_ONE, Key("ns", selector.rpartition("=")[2]))
     if found is None:
         return Call(f"list {request.path.rpartition('/')[2]}")
     namespace, plural, name, _ = found.groups()
@@ -62,22 +66,26 @@ def failure(code: int, reason: str = "", message: str = "no quota") -> Response:
 
 
 class World(People):
-    """One cluster. `calls`: the requests of the last pass. `changed`: the Deployments that its writes changed."""
+    """One cluster. `calls`: the requests of the last pass, without its Events. `events`: these, as they were sent.
+
+    `changed`: the Deployments that its writes changed.
+    """
 
     def __init__(self, *takaras: Json) -> None:
         super().__init__()
         self.calls: list[Call] = []
         self.changed: list[Key] = []
+        self.events: list[Json] = []
         self.records: list[logging.LogRecord] = []
         self.around: Callable[[Call, Callable[[], Response]], Response] = lambda _, send: send()
-        self.cluster = in_process(self.handle, lambda request, send: self._meet(call_of(request), send))
+        self.cluster = in_process(self.handle, self._meet)
         self.create("ns", *takaras)
 
     # -------------------------------------------------------------- passes
 
     def sync(self, policy: Policy = Policy(), *, workers: int = 1, **options: Any) -> Report:  # noqa: B008 - frozen
         """One pass in the order of names; what it requested, changed and logged begins anew."""
-        for each in (self.calls, self.changed, self.records):
+        for each in (self.calls, self.changed, self.events, self.records):
             each.clear()
         logger, handler = logging.getLogger("takara_sync"), _Keep(self.records)
         level = logger.level
@@ -130,7 +138,12 @@ class World(People):
         """From now on nothing gets in between."""
         self.around = lambda _, send: send()
 
-    def _meet(self, call: Call, send: Callable[[], Response]) -> Response:
+    def _meet(self, request: Request, send: Callable[[], Response]) -> Response:
+        if request.path.endswith("/events"):
+            assert isinstance(request.body, dict)
+            self.events.append(request.body)
+            return self.around(Call("send event"), send)
+        call = call_of(request)
         self.calls.append(call)
         return self.around(call, lambda: self._observed(call, send))
 
@@ -166,9 +179,9 @@ def come(outcome: Response | Exception) -> Response:
 
 
 def results(report: Report) -> dict[str, str]:
-    return {outcome.key.name: str(outcome.result) for outcome in report.outcomes}
+    return {outcome.key.name: str(outcome.result) for outcome in report.takaras}
 
 
 def result(report: Report) -> str:
-    (outcome,) = report.outcomes
+    (outcome,) = report.takaras
     return str(outcome.result)

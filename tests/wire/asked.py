@@ -18,6 +18,8 @@ VICTIMS = {
 }
 """The calls about one object, and the Takara that the fault strikes; the others are in good health."""
 CALLS = (*LISTS, *VICTIMS)
+EVENT = "event"
+"""A call on which nothing depends, so that no fault is made for it."""
 WRITES = ("create", "take-over", "apply", "status")
 
 
@@ -45,9 +47,9 @@ def call_of(asked: Asked) -> str:
         return "look-up"
     if asked.method == "GET":
         return f"{what.removesuffix('s')} again"
-    if asked.method == "PATCH" and plural == "status":
-        return "status"
-    return _write(json.loads(asked.body)) if asked.method == "PATCH" else "other"
+    if asked.method == "PATCH":
+        return "status" if plural == "status" else _write(json.loads(asked.body))
+    return EVENT if (asked.method, plural) == ("POST", "events") else "other"
 
 
 def _write(body: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from takara_sync.reconcile import TRIES
 from takara_sync.report import Exit
-from tests.wire.asked import VICTIMS
+from tests.wire.asked import EVENT, VICTIMS
 from tests.wire.fleet import RESULTS, Behind
 from tests.wire.truth import Picture, untruths
 
@@ -93,6 +93,7 @@ def _requests(run: Run, *, exact: bool) -> Iterator[str]:
     limits["apply"] += cell.done  # of what was created without a response: its status needs a record of an apply
     if fault.ends == "late":  # on a busy machine other calls are late, too
         limits = Counter({call: times * TRIES for call, times in limits.items()})
+    limits[EVENT] = 2 * len(RESULTS)
     yield from (f"{call} {times} times" for call, times in server.calls.items() if times > limits[call])
 
 

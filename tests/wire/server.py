@@ -160,7 +160,9 @@ class FaultServer:
 
     @property
     def writes(self) -> list[str]:
-        return [f"{one.method} {one.path}" for one in self.asked() if one.method not in ("GET", "CONNECT")]
+        """Those to Takaras and Deployments."""
+        writes = (one for one in self.asked() if one.method not in ("GET", "CONNECT"))
+        return [f"{one.method} {one.path}" for one in writes if not one.path.endswith("/events")]
 
     def opened(self, connection: socket.socket) -> int:
         """The number of a new connection."""

@@ -1,0 +1,1 @@
+"""Metrics in a real Prometheus; fetch it with `python -m tests.monitoring`."""
