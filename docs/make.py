@@ -20,6 +20,7 @@ from takara_sync.cli.options import about, default_text, metavar_of
 from takara_sync.cli.plan import PlanDocument
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
+from takara_sync.cli.status.command import StatusDocument
 from takara_sync.report import ReportDocument
 
 HERE = Path(__file__).parent
@@ -29,6 +30,7 @@ SCHEMAS = {
     "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
     "plan": (PlanDocument, "The output of takara-sync plan -o json"),
     "check": (CheckDocument, "The output of takara-sync check -o json"),
+    "status": (StatusDocument, "The output of takara-sync status -o json"),
 }
 HEAD = """\
 # Options
@@ -56,7 +58,7 @@ def _row(name: str, field: FieldInfo) -> str:
     short = f"`{extra['short']}`, " if extra["short"] else ""
     value = "" if field.annotation is bool else f" {metavar_of(field)}"
     text = f"{field.description}{default_text(field)}".replace("|", "\\|")
-    flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|")
+    flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|") if not extra["words"] else f"`{metavar_of(field)}`"
     return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"
 
 

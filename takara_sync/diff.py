@@ -122,7 +122,7 @@ def removals(
     before: the entries before a take-over; they say which manager had set the fields.
     """
     gone: list[Path] = []
-    for path in _paths(own_fields(entries)):
+    for path in paths(own_fields(entries)):
         old = value_at(live, path)
         kept = old in (None, {}, []) or path[-1] in _DEFAULTED or value_at(wanted, path) is not None
         parent_is_gone = any(path[: len(parent)] == parent for parent in gone)
@@ -153,7 +153,7 @@ def _fields_of(value: Any, path: Path) -> Tree:
 _DEFAULTED = frozenset({"imagePullPolicy", "terminationMessagePath", "terminationMessagePolicy", "protocol"})
 
 
-def _paths(tree: Tree, path: Path = ()) -> Iterator[Path]:
+def paths(tree: Tree, path: Path = ()) -> Iterator[Path]:
     """Every path of a fieldsV1 tree; the path of a field comes before the paths below it."""
     for name, sub in tree.items():
         kind, _, rest = name.partition(":")
@@ -164,7 +164,7 @@ def _paths(tree: Tree, path: Path = ()) -> Iterator[Path]:
         else:
             continue
         yield deeper
-        yield from _paths(sub, deeper)
+        yield from paths(sub, deeper)
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -36,6 +36,7 @@ class Right(NamedTuple):
     group: str
     resource: str
     subresource: str = ""
+    name: str = ""
 
 
 RIGHTS = (
@@ -50,17 +51,24 @@ RIGHTS = (
     Right("list", "", "pods"),
     Right("create", "events.k8s.io", "events"),
 )
-"""The rights that a pass uses; k8s/base grants these and no more."""
+"""The rights that a pass needs; k8s/base grants these and no more, and with --last-pass the next one."""
 
-_OPTIONAL = {Right("create", "events.k8s.io", "events"): "not allowed; passes send no Events"}
+LAST_PASS = Right("patch", "", "configmaps")
+"""Only for the one ConfigMap of --last-pass."""
+
+_OPTIONAL = {
+    Right("create", "events.k8s.io", "events"): "not allowed; passes send no Events",
+    LAST_PASS: "not allowed; the last pass is not recorded",
+}
 
 _NOT_ALLOWED = "not allowed; bind the ClusterRole takara-sync, which takara-sync manifests prints, to this user"
 _NO_NAMESPACE = "it does not exist. Correct -n, or create it."
+_HINT = "Is the API server up, and is its address in the kubeconfig right?"
+_NO_SERVER = "The response is not from an API server"
 UNRESTRICTED = Right("update", GROUP, PLURAL, "fence")
 """Who has it is not restricted by the admission policy: wildcard roles have it."""
 TEMPLATES = Right("use", GROUP, PLURAL, "template")
 """Where it is granted, the admission policy allows any pod template."""
-
 
 # ------------------------------------------------------------------ the form of -o json (docs/check.schema.json)
 
@@ -120,26 +128,59 @@ def run(settings: Settings, stop: Stop) -> Exit:
 
 def _checks(api: Api, deadline: Deadline, settings: Settings) -> tuple[str, tuple[Proof, ...]]:
     """The server's version and every check. Raises PassStopped if the server cannot be read."""
-    hint = "Is the API server up, and is its address in the kubeconfig right?"
+    version = server_version(api, deadline)
     try:
-        version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
         missing = missing_namespaces(api, deadline, settings.namespace)
         places = [namespace for namespace in settings.namespace or ("",) if namespace not in missing]
-        rights = [(right, namespace) for namespace in places for right in RIGHTS]
         found = [_served(api, deadline)]
         found += [Proof(f"namespace {name}", ok=False, detail=_NO_NAMESPACE) for name in missing]
+        rights = rights_of(places, settings.last_pass) if places else []
         with ThreadPoolExecutor(settings.concurrency, "takara-sync") as pool:
             checks = tuple(pool.map(lambda each: _right(api, deadline, *each), rights))
             complete = all(check.ok for check in checks)
             fence = pool.map(lambda each: _fence(api, deadline, each, settings, complete=complete), places)
             checks += tuple(chain(*fence))
         pauses = unclear_pauses(api, deadline, places) if places else []
-        found += [*checks, *(Proof(what, ok=False, detail=detail) for what, detail in pauses)]
-        return version.get("gitVersion", ""), tuple(found)
+        return version, (*found, *checks, *(Proof(what, ok=False, detail=detail) for what, detail in pauses))
     except ObjectError as error:
-        raise Unreadable(error.message, hint) from error
+        raise Unreadable(error.message, _HINT) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Unreadable(f"The response is not from an API server: {error}", hint) from error
+        raise Unreadable(f"{_NO_SERVER}: {error}", _HINT) from error
+
+
+def server_version(api: Api, deadline: Deadline) -> str:
+    """The version of the server. Raises PassStopped."""
+    try:
+        version = msgspec.json.decode(api.send(Request("GET", "/version"), deadline), type=dict[str, Any])
+    except ObjectError as error:
+        raise Unreadable(error.message, _HINT) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Unreadable(f"{_NO_SERVER}: {error}", _HINT) from error
+    return str(version.get("gitVersion", ""))
+
+
+def rights_of(namespaces: Sequence[str], last_pass: str | None) -> list[tuple[Right, str]]:
+    """The rights that takara-sync needs, each with its namespace; "" is all of them."""
+    found = [(right, namespace) for namespace in namespaces or ("",) for right in RIGHTS]
+    home, _, name = (last_pass or "").partition("/")
+    return [*found, (LAST_PASS._replace(name=name), home)] if name else found
+
+
+def check_rights(
+    api: Api,
+    deadline: Deadline,
+    rights: Sequence[tuple[Right, str]],
+    workers: int,
+    account: tuple[str, str] | None = None,
+) -> tuple[CheckedDocument, ...]:
+    """Ask for each right: for those of the caller, or of a ServiceAccount (namespace, name).
+
+    Raises:
+        ObjectError: the server does not answer this; most users may not ask about a ServiceAccount. PassStopped.
+    """
+    with ThreadPoolExecutor(workers, "takara-sync") as pool:
+        found = pool.map(lambda each: _right(api, deadline, each[0], each[1], account), rights)
+        return tuple(CheckedDocument(one.what, bool(one.ok), one.detail) for one in found)
 
 
 def _served(api: Api, deadline: Deadline) -> Proof:
@@ -151,25 +192,37 @@ def _served(api: Api, deadline: Deadline) -> Proof:
     return Proof(what, ok=True)
 
 
-def _right(api: Api, deadline: Deadline, right: Right, namespace: str) -> Proof:
-    resource = "/".join(filter(None, (right.resource, right.subresource)))
+def _right(api: Api, deadline: Deadline, right: Right, namespace: str, account: tuple[str, str] | None = None) -> Proof:
+    resource = "/".join(filter(None, (right.resource, right.subresource, right.name)))
     where = f"namespace {namespace}" if namespace else "all namespaces"
     what = f"may {right.verb} {'.'.join(filter(None, (resource, right.group)))} in {where}"
-    if _allowed(api, deadline, right, namespace):
+    if _allowed(api, deadline, right, namespace, account):
         return Proof(what, ok=True)
-    return Proof(what, right in _OPTIONAL, _OPTIONAL.get(right, _NOT_ALLOWED))
+    optional = _OPTIONAL.get(right._replace(name=""))
+    return Proof(what, optional is not None, optional or _NOT_ALLOWED)
 
 
-def _allowed(api: Api, deadline: Deadline, right: Right, namespace: str) -> bool:
-    """https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/self-subject-access-review-v1/"""
+def _allowed(
+    api: Api, deadline: Deadline, right: Right, namespace: str, account: tuple[str, str] | None = None
+) -> bool:
+    """https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access"""
+    kind = "SubjectAccessReview" if account else "SelfSubjectAccessReview"
     body = {
         "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}},
+        "kind": kind,
+        "spec": {"resourceAttributes": right._asdict() | {"namespace": namespace}} | _subject(account),
     }
-    request = Request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=body)
+    request = Request("POST", f"/apis/authorization.k8s.io/v1/{kind.lower()}s", body=body)
     review = msgspec.json.decode(api.send(request, deadline), type=dict[str, Any])
     return bool(review["status"]["allowed"])
+
+
+def _subject(account: tuple[str, str] | None) -> dict[str, Any]:
+    """https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/ has the names of the groups."""
+    if account is None:
+        return {}
+    groups = ["system:serviceaccounts", f"system:serviceaccounts:{account[0]}", "system:authenticated"]
+    return {"user": f"system:serviceaccount:{':'.join(account)}", "groups": groups}
 
 
 def _fence(api: Api, deadline: Deadline, namespace: str, settings: Settings, *, complete: bool) -> tuple[Proof, ...]:

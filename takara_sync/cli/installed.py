@@ -26,12 +26,14 @@ _POLICY_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpol
 
 
 class Copy(NamedTuple):
-    """An installed takara-sync. namespaces: of its Takaras; empty means all."""
+    """An installed takara-sync. namespaces: of its Takaras; empty means all. runs: whether it is not suspended."""
 
     name: str
     home: str
     account: str
     namespaces: tuple[str, ...]
+    image: str = ""
+    runs: bool = True
 
     def shares_with(self, other: Copy) -> bool:
         """Whether both keep Takaras of one namespace."""
@@ -47,10 +49,11 @@ def leftovers(api: Api, deadline: Deadline) -> Iterator[Proof]:
     """
     what = "one installed copy keeps each namespace"
     try:
-        found = [_copy(each) for path in _WORKLOADS for each in _list(api, deadline, path, _OURS) if _runs(each)]
+        every = [copy_of(each) for path in _WORKLOADS for each in _list(api, deadline, path, _OURS)]
     except ObjectError as error:
         yield Proof(what, None, error.message)
         return
+    found = [copy for copy in every if copy.runs]
     if not found:
         return
     twice = [f"{one.name} and {other.name}" for one, other in combinations(found, 2) if one.shares_with(other)]
@@ -67,18 +70,16 @@ def _list(api: Api, deadline: Deadline, path: str, query: tuple[tuple[str, str],
     return body.get("items") or []
 
 
-def _runs(one: Json) -> bool:
-    return not one["spec"].get("suspend") and one["spec"].get("replicas", 1) > 0
-
-
-def _copy(one: Json) -> Copy:
+def copy_of(one: Json) -> Copy:
+    """The copy that this CronJob or Deployment runs."""
     spec = one["spec"]
     kind, job = ("CronJob", spec["jobTemplate"]["spec"]) if "jobTemplate" in spec else ("Deployment", spec)
     pod, name, home = job["template"]["spec"], one["metadata"]["name"], one["metadata"]["namespace"]
     arguments = [argument for container in pod["containers"] for argument in container.get("args") or ()]
     named = [argument.removeprefix("--namespace=") for argument in arguments if argument.startswith("--namespace=")]
     namespaces = tuple(name for each in named for name in each.split(","))
-    return Copy(f"{kind} {home}/{name}", home, pod.get("serviceAccountName", "default"), namespaces)
+    image, runs = pod["containers"][0].get("image", ""), not spec.get("suspend") and spec.get("replicas", 1) > 0
+    return Copy(f"{kind} {home}/{name}", home, pod.get("serviceAccountName", "default"), namespaces, image, runs)
 
 
 def _rights(api: Api, deadline: Deadline, copies: Sequence[Copy]) -> Proof:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from pydantic import HttpUrl, Secret
 from takara_sync.cli import termination
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
 from takara_sync.cli.heartbeat import Heartbeat
+from takara_sync.cli.last_pass import LastPass
 from takara_sync.cli.metrics_sinks import Metrics
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
@@ -47,7 +49,8 @@ def run_once(settings: Settings, stop: Stop) -> Exit:
     Raises:
         ConfigurationError: there are no usable credentials.
     """
-    return _runner(settings, stop, address=None).once(settings.wait)
+    with _runner(settings, stop, address=None) as runner:
+        return runner.once(settings.wait)
 
 
 def run_loop(settings: Settings, stop: Stop) -> Exit:
@@ -57,14 +60,18 @@ def run_loop(settings: Settings, stop: Stop) -> Exit:
         ConfigurationError: there are no usable credentials, or --metrics-address cannot be used.
     """
     assert settings.interval is not None
-    return _runner(settings, stop, settings.metrics_address).loop(settings.interval, settings.duration)
+    with _runner(settings, stop, settings.metrics_address) as runner:
+        return runner.loop(settings.interval, settings.duration)
 
 
-def _runner(settings: Settings, stop: Stop, address: str | None) -> Runner:
+@contextmanager
+def _runner(settings: Settings, stop: Stop, address: str | None) -> Iterator[Runner]:
     metrics = Metrics(settings.metrics_textfile, _revealed(settings.metrics_push_url), address)
     heartbeat = Heartbeat(_revealed(settings.heartbeat_url))
     passes = Passes(settings, stop, metrics.requests)
-    return Runner(settings, stop, heartbeat, passes.run, metrics=metrics)
+    where = None if settings.dry_run else settings.last_pass
+    with LastPass(where, lambda: passes.api, settings.interval) as last_pass:
+        yield Runner(settings, stop, heartbeat, passes.run, metrics=metrics, last_pass=last_pass)
 
 
 def _revealed(url: Secret[HttpUrl] | None) -> str | None:
@@ -78,14 +85,14 @@ class Passes:
         self._settings = settings
         self._stop = stop
         self._requests = requests
-        self._api = api_of(settings, stop, counts=requests)
+        self.api = api_of(settings, stop, counts=requests)
         self._failed = False
 
     def run(self, policy: Policy, deadline: Deadline, start: Key | None) -> Report:
         """One pass. If the last one could not read the cluster, read the credentials and the address again first."""
         if self._failed:
             self._connect_again()
-        found = cluster_of(self._settings, self._api)
+        found = cluster_of(self._settings, self.api)
         cluster = DryRun(found) if self._settings.dry_run else found
         workers, progress = self._settings.concurrency, screen().progress
         report = sync_once(cluster, policy, workers=workers, seconds=deadline, start=start, progress=progress)
@@ -95,12 +102,12 @@ class Passes:
 
     def _connect_again(self) -> None:
         try:
-            api = api_of(self._settings, self._stop, self._api.context, self._requests)
+            api = api_of(self._settings, self._stop, self.api.context, self._requests)
         except (ConfigurationError, CutShort) as error:  # perhaps somebody is writing the kubeconfig at this moment
             log.warning("the credentials could not be read again: %s", error)
         else:
-            self._api.close()
-            self._api = api
+            self.api.close()
+            self.api = api
 
 
 @dataclass(frozen=True)
@@ -113,12 +120,13 @@ class Runner:
     one_pass: Pass
     clock: Callable[[], float] = time.monotonic
     metrics: Metrics = field(default_factory=Metrics)
+    last_pass: LastPass = field(default_factory=LastPass)
 
     def once(self, wait: float | None = None) -> Exit:
         """One pass. wait: run passes for at most so many seconds until every Takara is Ready."""
         self.heartbeat.start()
         report = self._run(policy_of(self.settings)) if wait is None else self._until_ready(wait)
-        return publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
+        return self._publish(report)
 
     def _until_ready(self, seconds: float) -> Report:
         """Run passes until every Takara is Ready, or until a person has to act on one of them.
@@ -153,12 +161,12 @@ class Runner:
             self.heartbeat.start()
             policy = replace(policy_of(self.settings), interval=timedelta(seconds=since_last))
             report = self._run(policy, end - begun, start)
-            code = publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
-            start = report.next_start
+            code, start = self._publish(report), report.next_start
             took = self.clock() - begun
             next_start = max(next_start + interval, begun + took + interval * LEAST_PAUSE)
             if self.stop.asked or next_start + took > end:
                 return code
+            self.last_pass.write_if_due(next_start - self.clock())
             self.stop.wait(next_start - self.clock())
             if self.stop.asked:
                 return code if duration is not None else self._stopped(report)
@@ -173,5 +181,11 @@ class Runner:
     def _run(self, policy: Policy, seconds: float = float("inf"), start: Key | None = None) -> Report:
         """One pass of at most so many seconds. If it does not end, the process does."""
         deadline = Deadline(min(self.settings.pass_timeout, max(seconds, 0.0)), self.clock)
-        with watch(self.stop.watch(deadline), self.settings.termination_message_path):
+        path = self.settings.termination_message_path
+        with watch(self.stop.watch(deadline), path, last_words=self.last_pass.hangs):
             return self.one_pass(policy, deadline, start)
+
+    def _publish(self, report: Report) -> Exit:
+        code = publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
+        self.last_pass.ended(report, code)
+        return code

@@ -21,12 +21,13 @@ COMMANDS = {
     "once": "one pass over every Takara, or over the named ones",
     "plan": "what a pass would change, and which manager caused it; writes nothing",
     "check": "the server, the API, and each right that a pass needs",
+    "status": "the installed copy, the Takaras by state, rights; or one Takara: NAME",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "shows all of it on an embedded cluster; needs nothing",
     "completion": "a script that completes commands and options: bash, zsh, fish, tcsh or powershell",
 }
 LOOP = "loop"  # not typed: an interval without a command means the loop
-WORDS = {"once": "[NAME ...]", "plan": "[NAME ...]", "completion": "SHELL"}
+WORDS = {"once": "[NAME ...]", "plan": "[NAME ...]", "status": "[NAME]", "completion": "SHELL"}
 """The commands that take words after their name, and what the usage line calls them."""
 _WITHOUT_SOURCES = ("demo", "completion")  # they need nothing, so they read neither variables nor a file
 

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -22,16 +22,23 @@ from takara_sync.report import Exit
 log = logging.getLogger("takara_sync")
 
 SECONDS = 10.0  # after the deadline: for running requests, and for the garbage of a large pass
+LAST_SECONDS = 2.0  # for the last words
 
 
 @contextmanager
-def watch(deadline: Deadline, message_path: str | None = None, grace: float = SECONDS) -> Iterator[None]:
+def watch(
+    deadline: Deadline,
+    message_path: str | None = None,
+    grace: float = SECONDS,
+    last_words: Callable[[], object] = lambda: None,
+) -> Iterator[None]:
     """End the process with 70 if the `with` block takes `grace` seconds longer than the deadline.
 
-    message_path: of the termination message; see `termination.write`.
+    message_path: of the termination message; see `termination.write`. last_words: called before the end, in a thread of
+    its own, for at most LAST_SECONDS.
     """
-    arguments = (deadline.seconds, message_path)
-    timer = threading.Timer(min(deadline.seconds + grace, threading.TIMEOUT_MAX), _end, arguments)
+    seconds = min(deadline.seconds + grace, threading.TIMEOUT_MAX)
+    timer = threading.Timer(seconds, _end, (deadline.seconds, message_path, last_words))
     timer.daemon = True
     timer.start()
     try:
@@ -40,7 +47,7 @@ def watch(deadline: Deadline, message_path: str | None = None, grace: float = SE
         timer.cancel()
 
 
-def _end(seconds: float, message_path: str | None) -> NoReturn:
+def _end(seconds: float, message_path: str | None, last_words: Callable[[], object]) -> NoReturn:
     """Log the stack of every thread, one line per frame, outermost first, and exit."""
     what = f"the pass did not end, and its deadline of {seconds:g} s is long over"
     termination.write(message_path, termination.message(Exit.BUG, f"{what}; the log says where each thread is"))
@@ -49,4 +56,7 @@ def _end(seconds: float, message_path: str | None) -> NoReturn:
     for ident, frame in sys._current_frames().items():
         for line in traceback.format_stack(frame):
             log.critical("thread %s is here: %s", names.get(ident, ident), line)
+    words = threading.Thread(target=last_words, daemon=True)
+    words.start()
+    words.join(LAST_SECONDS)  # it may need what the pass holds
     os._exit(Exit.BUG)  # every other way to exit would wait for the thread that hangs

@@ -27,7 +27,7 @@ from takara_sync.objects import NAME
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
-_CONNECTED = (*_DECIDING, "check")
+_CONNECTED = (*_DECIDING, "check", "status")
 _INSTALL = ("manifests",)
 _INSTALLED = (*_DECIDING, *_INSTALL)
 """`manifests` puts such an option into the arguments of the installed copy."""
@@ -116,6 +116,7 @@ TakaraName = Annotated[
     Text, _matching(rf"({_NAMESPACE}/)?{NAME.pattern}", "the name of a Takara, such as web or default/web")
 ]
 ObjectName = Annotated[Text, _matching(_NAME, "the name of an object"), _text_schema(_NAME)]
+ObjectKey = Annotated[Text, _matching(f"{_NAMESPACE}/{_NAME}", "the name of an object, as NAMESPACE/NAME")]
 ObjectNames = Annotated[tuple[ObjectName, ...], BeforeValidator(_split)]
 Prefix = Annotated[
     Text, _matching(_PREFIX, "at most 40 letters, digits and dashes, such as prod-"), _text_schema(_PREFIX)
@@ -203,10 +204,20 @@ class Settings(BaseSettings):
         "Scope", "every namespace but this one (repeats)", (), "NAME", commands=_INSTALLED
     )
     name: Annotated[tuple[TakaraName, ...], BeforeValidator(_split)] = _option(
-        "Scope", "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all", (), "NAME", words=True
+        "Scope",
+        "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all",
+        (),
+        "NAME",
+        commands=(*_DECIDING, "status"),
+        words=True,
     )
     selector: Text | None = _option(
-        "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l", commands=_INSTALLED
+        "Scope",
+        "only Takaras that match this label selector",
+        None,
+        "SELECTOR",
+        short="-l",
+        commands=(*_INSTALLED, "status"),
     )
 
     dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=(*_PASSES, *_INSTALL))
@@ -367,6 +378,13 @@ class Settings(BaseSettings):
     )
     heartbeat_url: Secret[HttpUrl] | None = _option(
         "Output", "a dead-man's switch: URL/start, then URL or URL/fail", None, "URL", commands=_PASSES, secret=True
+    )
+    last_pass: ObjectKey | None = _option(
+        "Output",
+        "an installed copy: record its last pass in this ConfigMap, NAMESPACE/NAME",
+        None,
+        "CONFIGMAP",
+        commands=(*_PASSES, "check"),
     )
     termination_message_path: Text | None = _option(
         "Output",

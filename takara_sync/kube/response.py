@@ -29,6 +29,7 @@ from takara_sync.text import one_line
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
 FORBIDDEN_HINT = "Grant the missing right, or change the policy or quota that denies the request."
 
 

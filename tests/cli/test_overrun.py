@@ -24,7 +24,7 @@ from takara_sync.cli.stop import Stop
 from tests.cli.test_loop import report
 
 logs.set_up(sys.argv[1], "info")
-loop.watch = lambda deadline, path: overrun.watch(deadline, path, 0.2)
+loop.watch = lambda deadline, path, last_words: overrun.watch(deadline, path, 0.2, last_words)
 done = []
 
 def deaf(policy, deadline, start):

@@ -32,6 +32,7 @@ class Samples(NamedTuple):
 
 TEXTS = {
     "schedule": Samples("@one", "@one", "@two", "@two", ""),
+    "last_pass": Samples("a/one", "a/one", "a/two", "a/two", ""),
     "metrics_address": Samples("9090", "127.0.0.1:9090", "[::]:1", "[::]:1", "here"),
 }
 

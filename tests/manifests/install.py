@@ -52,10 +52,16 @@ def identity(server: Server, namespace: str = "takara-system", name: str = "taka
 
 
 class Installed(Commands):
-    """Every command as the ServiceAccount of an install namespace."""
+    """Every command as the ServiceAccount of an install namespace, with the variable that its pod has."""
 
-    def __init__(self, server: Server, home: str, namespace: str | None = None) -> None:
-        super().__init__(server, namespace, identity(server, home))
+    def __init__(
+        self, server: Server, home: str, namespace: str | None = None, *, account: str = "takara-sync"
+    ) -> None:
+        super().__init__(server, namespace, identity(server, home, account))
+        self.last_pass = f"{home}/{account}"
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"TAKARA_SYNC_LAST_PASS": self.last_pass}
 
 
 def tenant(

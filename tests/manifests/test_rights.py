@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from takara_sync.cli.check import RIGHTS
+from takara_sync.cli.check import LAST_PASS, RIGHTS
 from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.install import Installed, apply, objects, without_workload
@@ -25,6 +25,9 @@ SHIPPED = {
     ("create", "events.k8s.io", "events"),
 }
 
+RECORD = ("patch", "", "configmaps")
+"""Of the one ConfigMap with the last pass, in the install namespace."""
+
 EVENTS = ("create", "events.k8s.io", "events")
 """The one right without which only the Events are missing."""
 
@@ -33,8 +36,8 @@ EVENTS = ("create", "events.k8s.io", "events")
 UNSEEN = {("create", "apps", "deployments"), ("update", MAHO, "takaras/finalizers")}
 
 
-def rules_of(found: list[Json], kind: str) -> list[Json]:
-    (role,) = (each for each in found if (each["kind"], each["metadata"]["name"]) == (kind, "takara-sync"))
+def rules_of(found: list[Json], kind: str, name: str = "takara-sync") -> list[Json]:
+    (role,) = (each for each in found if (each["kind"], each["metadata"]["name"]) == (kind, name))
     rules: list[Json] = role["rules"]
     return rules
 
@@ -63,7 +66,7 @@ def do_the_main_job(tool: Installed, world: World) -> None:
     world.server.make_ready(world.namespace, "old")  # with another image it is rolled out
     world.settle()
     tool.converge()
-    assert tool.converge().writes == []
+    assert {write.resource for write in tool.converge().writes} == {"configmaps"}  # the last pass; nothing else
     assert world.status("new")["nodes"] == world.pods("new")
     assert len(world.status("old")["nodes"]) == 2
 
@@ -104,6 +107,23 @@ def installed(server: ControlPlane, without: tuple[str, str, str] | None = None)
     return tool, world
 
 
+def test_without_the_right_to_record_the_last_pass_only_a_warning_tells(strict: ControlPlane) -> None:
+    tool, world = installed(strict)
+    path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{world.namespace}/rolebindings/takara-sync-last-pass"
+    world.call("DELETE", path)
+    lacking = f"may patch configmaps/takara-sync in namespace {world.namespace}"
+    wait_until(lambda: "" if missing(tool.json("check")) == [lacking] else "still bound", within=SETTLE_SECONDS)
+    world.create(takara("one"))
+
+    done = tool.converge("--log-level=warning")
+
+    assert done.results == {"one": "created"}
+    (line,) = done.log
+    assert line["level"] == "warning"
+    assert f'cannot patch resource "configmaps" in API group "" in the namespace "{world.namespace}"' in line["message"]
+    assert "Grant the missing right" in line["message"]
+
+
 # ------------------------------------------------------------------ exactness
 
 
@@ -124,6 +144,10 @@ def test_the_rules_are_these_and_no_others_and_check_asks_for_them() -> None:
         == {(each.verb, each.group, "/".join(filter(None, each[2:]))) for each in RIGHTS}
     )
     assert sum(len(rule["verbs"]) * len(rule["resources"]) for rule in everywhere) == len(SHIPPED)
+    assert rules_of(objects(), "Role", "takara-sync-last-pass") == [
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["takara-sync"], "verbs": ["patch"]}
+    ]
+    assert (LAST_PASS.verb, LAST_PASS.group, LAST_PASS.resource) == RECORD
     in_two = [each for each in objects("--watch-namespace", "a,b") if each["metadata"]["name"] == "takara-sync"]
     kinds = [each["kind"] for each in in_two]
     assert kinds.count("Role") == kinds.count("RoleBinding") == 2
@@ -136,7 +160,7 @@ def test_with_the_cluster_role_the_main_job_is_done_and_every_right_is_used(stri
     tool = Installed(strict, "takara-system", world.namespace)
     before = len(strict.requests(tool.user))
     do_the_main_job(tool, world)
-    assert rights_used(strict, tool, before) == SHIPPED - UNSEEN
+    assert rights_used(strict, tool, before) == SHIPPED - UNSEEN | {RECORD}
     assert missing(Installed(strict, "takara-system").json("check")) == []
 
 
@@ -144,7 +168,7 @@ def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: Control
     tool, world = installed(strict)
     before = len(strict.requests(tool.user))
     do_the_main_job(tool, world)
-    assert rights_used(strict, tool, before) == SHIPPED - UNSEEN
+    assert rights_used(strict, tool, before) == SHIPPED - UNSEEN | {RECORD}
     assert {each.namespace for each in strict.requests(tool.user) if each.resource in ("takaras", "pods")} == {
         world.namespace
     }
@@ -157,7 +181,7 @@ def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: Control
 
     done = everywhere.json("once", "-n", world.namespace, "-n", closed.namespace)
 
-    assert (done.code, done.writes) == (3, [])
+    assert (done.code, [write.resource for write in done.writes]) == (3, ["configmaps"])
     message = done.report["error"]["message"]
     assert f"Cannot list deployments in namespace {closed.namespace}" in message
     assert f"in namespace {world.namespace}:" not in message
@@ -167,7 +191,7 @@ def test_with_the_role_of_one_namespace_too_and_no_other_is_read(strict: Control
 
 def rights_used(server: ControlPlane, tool: Installed, since: int) -> set[tuple[str, str, str]]:
     """What the server's audit log holds of the ServiceAccount."""
-    groups = {"takaras": MAHO, "deployments": "apps", "pods": "", "events": "events.k8s.io"}
+    groups = {"takaras": MAHO, "deployments": "apps", "pods": "", "events": "events.k8s.io", "configmaps": ""}
     return {
         (each.verb, groups[each.resource], "/".join(filter(None, (each.resource, each.subresource))))
         for each in server.requests(tool.user)[since:]

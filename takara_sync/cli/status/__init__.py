@@ -1,0 +1,1 @@
+"""`takara-sync status [NAME]`: all in one look. It only reads, with the rights of the caller."""
