@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from takara_sync.cli.connect import api_of
+from takara_sync.cli.connect import api_of, policy_of
 from takara_sync.cli.fenced import RESTRICTED, proofs
 from takara_sync.cli.findings import Proof, missing_namespaces, unclear_pauses
 from takara_sync.cli.installed import leftovers
@@ -234,7 +234,7 @@ def _fence(api: Api, deadline: Deadline, namespace: str, settings: Settings, *, 
         why = f"it does not restrict users who may update {PLURAL}/fence; check as the ServiceAccount of takara-sync"
         return (Proof(RESTRICTED.format(place), None, why),)
     templates = (_right(api, deadline, TEMPLATES, namespace),) if settings.allow_templates else ()
-    return (*templates, *proofs(api, deadline, place))
+    return (*templates, *proofs(api, deadline, place, policy_of(settings).desired))
 
 
 def _lines(document: CheckDocument, source: str) -> Iterator[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 import msgspec
 
 from takara_sync.cli.findings import Proof
 from takara_sync.deadline import Deadline
-from takara_sync.desired import Manifest, deployment_for, with_identity
+from takara_sync.desired import Manifest, with_identity
 from takara_sync.errors import DeniedOnAdmission, ObjectError
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import Request
@@ -18,8 +19,8 @@ RESTRICTED = "the admission policy restricts these credentials in namespace {}"
 _OUR_WORDS = "takara-sync may "  # each message of the policy begins with them
 
 
-def proofs(api: Api, deadline: Deadline, namespace: str) -> tuple[Proof, Proof]:
-    """A Deployment without owner has to be denied, and the default Deployment to be admitted.
+def proofs(api: Api, deadline: Deadline, namespace: str, desired: Callable[[Takara], Manifest]) -> tuple[Proof, Proof]:
+    """A Deployment without owner has to be denied, and the default Deployment to be admitted: `Policy.desired`.
 
     Raises:
         PassStopped: the server cannot be reached.
@@ -27,7 +28,7 @@ def proofs(api: Api, deadline: Deadline, namespace: str) -> tuple[Proof, Proof]:
     name, uid = f"takara-sync-check-{uuid.uuid4().hex[:8]}", str(uuid.uuid4())
     metadata = {"name": name, "namespace": namespace, "uid": uid}
     takara = msgspec.convert({"metadata": metadata, "spec": {"size": 0}}, Takara)
-    default = with_identity(deployment_for(takara), takara, None)
+    default = with_identity(desired(takara), takara, None)
     unowned = default | {"metadata": default["metadata"] | {"ownerReferences": []}}
     return _denied(_dry_run(api, deadline, unowned), namespace), _admitted(_dry_run(api, deadline, default), namespace)
 

@@ -244,10 +244,18 @@ class Settings(BaseSettings):
     )
 
     pod_image: Image | None = _option(
-        "Default pod", "its image, such as that of a mirror; default: busybox", None, "IMAGE", commands=_INSTALLED
+        "Default pod",
+        "its image, such as that of a mirror; default: busybox",
+        None,
+        "IMAGE",
+        commands=(*_CONNECTED, *_INSTALL),
     )
     pod_pull_policy: PullPolicy | None = _option(
-        "Default pod", "when its image is pulled; default: as Kubernetes has it", None, "WHEN", commands=_INSTALLED
+        "Default pod",
+        "when its image is pulled; default: as Kubernetes has it",
+        None,
+        "WHEN",
+        commands=(*_CONNECTED, *_INSTALL),
     )
 
     server: bool = _option(
