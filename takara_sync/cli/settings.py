@@ -453,6 +453,7 @@ class Settings(BaseSettings):
             (self.metrics_address and self.mode == "once", "metrics-address cannot be used with mode once"),
             (self.wait and self.dry_run, "wait cannot be used with dry-run"),
             (self.dry_run and metrics, "metrics cannot be used with dry-run: they would count what it does not change"),
+            (self.name and metrics, "metrics cannot be used with the name of a Takara: they are about all of them"),
         )
         for broken, message in rules:
             if broken:

@@ -58,9 +58,10 @@ def write(path: str | None, text: str) -> None:
 
 
 def _failures(report: Report) -> Iterator[dict[str, str]]:
-    """The Takaras that failed, then those that need a person."""
+    """The Takaras that failed, then those that need a person, then those whose pods do not run."""
     for result in (Result.FAILED, Result.BLOCKED, Result.INVALID):
         yield from (_failure(each) for each in report.takaras if each.result == result)
+    yield from (_failure(each) for each in report.takaras if each.not_ready)
 
 
 def _failure(outcome: Outcome) -> dict[str, str]:

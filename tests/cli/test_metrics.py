@@ -376,6 +376,11 @@ def test_a_dry_run_has_no_metrics(option: str) -> None:
     assert (done.code, "metrics cannot be used with dry-run" in done.stderr) == (2, True)
 
 
+def test_a_pass_over_some_takaras_has_no_metrics() -> None:
+    done = run("once", "one", "--metrics-textfile=x")
+    assert (done.code, "they are about all of them" in done.stderr) == (2, True)
+
+
 def test_the_address_is_for_the_loop() -> None:
     done = run("once", "--metrics-address=9090")
     assert (done.code, "not used by once" in done.stderr) == (2, True)

@@ -49,6 +49,13 @@ def test_a_failure_among_many_others_is_first() -> None:
     assert len(said["failures"]) + said["leftOut"] == 501
 
 
+def test_takaras_that_are_not_ready_come_last() -> None:
+    waiting = Outcome(Key("ns", "aa"), Result.UNCHANGED, Reason.PROGRESSING, "exceeded quota", ready="Progressing")
+    fine = Outcome(Key("ns", "ab"), Result.UNCHANGED, ready="Ready")
+    said = message(4, Report((waiting, fine, BAD), STARTED, 0.1))
+    assert [each["takara"] for each in said["failures"]] == ["ns/zz", "ns/aa"]
+
+
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("count", [0, 1, 6, 7, 40, 3000])
 def test_whatever_is_in_it_the_message_is_complete_json(text: str, count: int) -> None:

@@ -116,7 +116,7 @@ def test_it_exports_what_a_takara_says(
         every = {**kind, "namespace": namespace, "takara": of, **labels}
         return found.get((name, frozenset(f"{key}={json.dumps(each)}" for key, each in every.items())))
 
-    assert value("takara_info", "one") == "1"
+    assert value("takara_info", "one") == "1", text
     assert value("takara_spec_size", "one") == "2"
     assert value("takara_status_replicas", "too-large") == "0"
     assert [value("takara_status_observed_generation", name) for name in ("one", "unseen")] == ["1", "-1"]
