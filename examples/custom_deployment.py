@@ -32,4 +32,4 @@ def sync(cluster: KubeCluster) -> Report:
 if __name__ == "__main__":
     report = sync(KubeCluster.connect())
     report.raise_for_failure()
-    print(", ".join(f"{outcome.key} {outcome.result}" for outcome in report.outcomes))
+    print(", ".join(f"{outcome.key} {outcome.result}" for outcome in report.takaras))

@@ -72,14 +72,14 @@ class Attempt:
         if self.error is not None:
             return Result.SKIPPED
         if isinstance(self.decision, Keep | Block):
-            return _result_of(self.decision)
+            return result_of(self.decision)
         return Result.NOT_REACHED if self.applied is None or self.limited else Result.UNCHANGED
 
     @property
     def admission(self) -> Verdict | None:
         """The verdict if an admission webhook or policy changed the last apply of this pass; None otherwise."""
         changed = self.applied.changed_on_admission if self.applied else None
-        return admission_verdict(changed.field) if changed else None
+        return admission_verdict(changed) if changed else None
 
     @property
     def writes_no_status(self) -> bool:
@@ -142,7 +142,7 @@ _NOT_REACHED = Verdict(
 
 def _skipped(takara: Takara) -> Verdict:
     if not takara.deleting:
-        return Verdict(Reason.PAUSED, "The Takara is paused.")
+        return Verdict(Reason.PAUSED, takara.unclear_pause or "The Takara is paused.")
     stuck = "" if type(takara.size) is int else " If it does not go, set spec.size to a number."
     return Verdict(Reason.DELETING, f"The Takara is being deleted; garbage collection removes its Deployment.{stuck}")
 
@@ -163,7 +163,7 @@ def _legacy_manager_active(decision: Apply) -> Verdict | None:
 _STOP = "Is the Go operator still running? Stop it."
 
 
-def _result_of(decision: Keep | Block) -> Result:
+def result_of(decision: Keep | Block) -> Result:
     """The result of a decision that writes no Deployment."""
     reason = decision.verdict.reason if decision.verdict else None
     if isinstance(decision, Block):
@@ -189,18 +189,24 @@ def undecided(plan: Plan) -> Iterator[Outcome]:
         yield Outcome(key, Result.FAILED, Reason.BUG, f"{type(bug).__name__}: {bug}")
 
 
+def _warns(attempt: Attempt, outcome: Outcome) -> bool:
+    """Whether the line of the log is a warning. What the status says is new only if this pass wrote it."""
+    if outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
+        return True
+    return outcome.status_written and (outcome.result == Result.CONTESTED or bool(attempt.takara.unclear_pause))
+
+
 def finished(attempt: Attempt) -> Outcome:
     """The line of the report; also writes a line to the log. `Reconciler` has already logged the changes."""
     outcome = attempt.outcome()
     if attempt.error is not None and outcome.result == Result.FAILED:
         level = logging.ERROR
-    elif outcome.reason in (Reason.STATUS_OVERWRITTEN, Reason.LEGACY_MANAGER_ACTIVE):
+    elif _warns(attempt, outcome):
         level = logging.WARNING
     else:
-        new = outcome.status_written and (outcome.needs_a_person or outcome.result == Result.CONTESTED)
-        level = logging.INFO if new else logging.DEBUG
+        level = logging.INFO if outcome.status_written and outcome.needs_a_person else logging.DEBUG
     if log.isEnabledFor(level):
         why = f": {outcome.reason}: {outcome.message}" if outcome.reason else ""
-        extra = {"takara": str(attempt.key), "result": str(outcome.result)}
+        extra = {"takara": str(attempt.key), "result": str(outcome.result), "reported": True}
         log.log(level, "Deployment %s %s%s", attempt.key, outcome.result, why, extra=extra)
     return outcome

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zlib
 from datetime import UTC, datetime, timedelta
 
+from takara_sync.text import rfc3339
+
 SHORTEST = timedelta(minutes=10)
 LONGEST = timedelta(days=1)
 TIMES_MAX = 1000
@@ -23,11 +25,21 @@ def wait_after(times: int) -> timedelta:
 def elapsed(at: str, now: datetime) -> timedelta:
     """The time since a recorded RFC 3339 time; `timedelta.max` if that is malformed or in the future."""
     try:
-        moment = datetime.fromisoformat(at)
-        since = now - (moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        since = now - _moment(at)
     except ValueError:
         return timedelta.max
     return since if since >= -_SKEW else timedelta.max
+
+
+def next_try(at: str, times: int) -> str:
+    """The time of the next try, in RFC 3339, after a recorded time and this many tries."""
+    return rfc3339(_moment(at) + wait_after(times))
+
+
+def _moment(at: str) -> datetime:
+    """A recorded time; without a time zone it is in UTC. Raises ValueError if it is malformed."""
+    moment = datetime.fromisoformat(at)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def rejected_is_due(uid: str, now: datetime, interval: timedelta | None) -> bool:

@@ -40,6 +40,7 @@ class Reason(StrEnum):
     # Stalled: the Deployment of that name
     NO_CONTROLLER = "DeploymentWithoutController"
     OTHER_CONTROLLER = "DeploymentOfAnotherController"
+    SELECTOR_DIFFERS = "DeploymentSelectorDiffers"
     NEWER_FORMAT = "NewerFormat"
     CHANGED_ON_ADMISSION = "ChangedOnAdmission"
     # Stalled: the server rejected a write, or the rollout does not progress

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from takara_sync.backoff import SHORTEST, TIMES_MAX, elapsed, wait_after
+from takara_sync.backoff import SHORTEST, TIMES_MAX, elapsed, next_try, wait_after
 from takara_sync.conditions import Reason, Verdict
 from takara_sync.managed_fields import REPLICAS, holders, owned_by_us
 from takara_sync.objects import Deployment, Takara, TakenBy
@@ -55,11 +55,13 @@ def contest_of(takara: Takara, deployment: Deployment, now: datetime) -> Contest
 
 def contested_verdict(takara: Takara, contest: Contest) -> Verdict | None:
     """The verdict while we leave the replicas to another manager; None otherwise."""
-    if not contest.left:
+    record = contest.record
+    if not contest.left or record is None:
         return None
     return Verdict(
         Reason.REPLICAS_CONTESTED,
         f"{one_line(contest.holder)[:200]} keeps setting the replicas of the Deployment, so takara-sync leaves them to "
-        f"it. Edit spec.size, or point the autoscaler at Takara {takara.metadata.name} instead of its Deployment.",
+        f"it until {next_try(record.at, record.times)}. Edit spec.size, or point the autoscaler at Takara "
+        f"{takara.metadata.name} instead of its Deployment.",
         stalled=False,
     )

@@ -28,7 +28,7 @@ def deployment_for(takara: Takara, image: str = "busybox", pull_policy: str | No
 def default_container(image: str = "busybox", pull_policy: str | None = None) -> Manifest:
     """The container that the Go operator created, if nobody wants another image.
 
-    The admission policy for our ServiceAccount (k8s/base/fence.yaml) repeats it; a test compares the two.
+    The admission policy for our account (k8s/base/fence.yaml) repeats it; a test compares the two.
     """
     container = {"name": "takara", "image": image, "command": ["sleep", "3600"]}
     return container | ({"imagePullPolicy": pull_policy} if pull_policy else {})

@@ -7,7 +7,10 @@ only. Each class has an exit code (README, "Exit codes") and a hint: the sentenc
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
+
+_REQUEST = re.compile(r"^[A-Z]+ /\S* (failed: )?")
 
 
 class TakaraSyncError(Exception):
@@ -58,7 +61,14 @@ class Unauthorized(Unreadable):
 class Untrusted(Unreadable):
     """The certificate of the API server is not trusted."""
 
-    default_hint = "Check the certificate-authority of the kubeconfig, and the clock."
+    default_hint = "Check the certificate-authority of the kubeconfig."
+
+
+class WrongName(PassStopped):
+    """A name on the command line means no Takara, or more than one. Nothing was written."""
+
+    exit_code = 1
+    default_hint = "See kubectl get takaras -A."
 
 
 class CutShort(PassStopped):
@@ -103,8 +113,14 @@ class NotFound(ObjectError):
 class Rejected(ObjectError):
     """The API server rejected the write, and would reject it again. The status of the Takara says so."""
 
-    default_hint = "takara-sync tries again every few minutes, but a person has to change something first."
+    default_hint = "A person has to change something first; see the message."
     reason = "ApplyFailed"
+
+
+class DeniedOnAdmission(Rejected):
+    """403 of an admission policy or webhook: no right is missing."""
+
+    default_hint = "Admission denies this, no right is missing: the message names the policy or webhook to change."
 
 
 class TemplateRejected(Rejected):
@@ -117,9 +133,10 @@ class TemplateRejected(Rejected):
 class Retryable(ObjectError):
     """A transient failure: the same request may succeed later. It is not written to the status.
 
-    retry_after: the seconds of the Retry-After header. executed: whether the server may have executed the request.
-    refused: whether the connection was refused; every other request would be refused too. timed_out: whether no
-    complete response came in time.
+    kind: the message without the request, such as `connection refused`; the same for many requests. retry_after: the
+    seconds of the Retry-After header. executed: whether the server may have executed the request. refused: whether the
+    connection was refused; every other request would be refused too. timed_out: whether no complete response came in
+    time.
     """
 
     default_hint = "The next pass tries again."
@@ -136,6 +153,7 @@ class Retryable(ObjectError):
         timed_out: bool = False,
     ) -> None:
         super().__init__(message, hint)
+        self.kind = _REQUEST.sub("", message).partition(";")[0]
         self.retry_after = retry_after
         self.executed = executed
         self.refused = refused

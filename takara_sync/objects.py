@@ -14,12 +14,17 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Meta, Raw, Struct, structs
 
+from takara_sync.text import one_line, shortened
+
 GROUP = "maho.takara.org"
 API_VERSION = f"{GROUP}/v1alpha1"
 KIND = "Takara"
 PLURAL = "takaras"
 PAUSED_ANNOTATION = f"{GROUP}/paused"
 FIELD_MANAGER = "takara-sync"
+
+_NOT_PAUSED = frozenset({"false", "no", "off", "0", ""})
+_CLEAR = _NOT_PAUSED | {"true", "yes", "on", "1"}
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """The API server allows no other name for these objects. A name is therefore safe in a path and on a terminal.
@@ -90,7 +95,7 @@ class ObjectMeta(_Wire, frozen=True):
 
 
 class _Annotations(_Wire, frozen=True):
-    paused: Any = msgspec.field(name=PAUSED_ANNOTATION, default=None)
+    paused: Any = msgspec.field(name=PAUSED_ANNOTATION, default="")
 
 
 class TakaraMeta(ObjectMeta, frozen=True):
@@ -187,7 +192,22 @@ class Takara(_Object, frozen=True):
 
     @property
     def paused(self) -> bool:
-        return self.metadata.annotations is not None and self.metadata.annotations.paused == "true"
+        """Whether the annotation pauses this Takara. An unknown word pauses too, because a pause protects something."""
+        return str(self._pause).strip().lower() not in _NOT_PAUSED
+
+    @property
+    def unclear_pause(self) -> str:
+        """What is wrong with the annotation, and what to do; empty for a known word."""
+        if str(self._pause).strip().lower() in _CLEAR:
+            return ""
+        shown = shortened(one_line(str(self._pause)), 40)
+        return (
+            f'The annotation {PAUSED_ANNOTATION} is "{shown}", which counts as paused. Set it to "true", or remove it.'
+        )
+
+    @property
+    def _pause(self) -> Any:
+        return "" if self.metadata.annotations is None else self.metadata.annotations.paused
 
     @property
     def recorded_status(self) -> dict[str, Any]:
@@ -236,6 +256,10 @@ class Takara(_Object, frozen=True):
 class _Scale(_Wire, frozen=True):
     replicas: int = 1
     paused: bool = False
+
+
+class _Selected(_Wire, frozen=True):
+    selector: Any = None
 
 
 class Condition(_Wire, frozen=True):
@@ -291,6 +315,11 @@ class Deployment(_Object, frozen=True):
         if self.paused:  # a status says who paused it
             metadata = structs.replace(metadata, managed_fields=meta.managed_fields)
         return Deployment(metadata, Raw(msgspec.json.encode(_Scale(self.replicas, self.paused))), self.status)
+
+    @property
+    def selector(self) -> Any:
+        """`spec.selector`, as JSON."""
+        return msgspec.json.decode(self.spec, type=_Selected).selector
 
     @property
     def is_complete(self) -> bool:

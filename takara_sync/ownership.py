@@ -23,15 +23,12 @@ def _is_takara(owner: OwnerReference) -> bool:
     return (owner.api_version.rpartition("/")[0], owner.kind) == (GROUP, KIND)
 
 
-def not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
-    """The verdict for a Deployment that this Takara does not control."""
+def not_ours(takara: Takara, deployment: Deployment, now: datetime, *, adoptable: bool) -> Verdict:
+    """The verdict for a Deployment that this Takara does not control. adoptable: whether it has the right selector."""
     owner = deployment.controller
     if owner is None:
-        return Verdict(
-            Reason.NO_CONTROLLER,
-            f"Deployment {takara.key} has no controller and is left alone. Delete or rename it, or give it this Takara "
-            "as its controller owner reference.",
-        )
+        left_alone = f"Deployment {takara.key} has no controller and is left alone."
+        return Verdict(Reason.NO_CONTROLLER, f"{left_alone} {_adopt(takara) if adoptable else _NEVER}")
     if _is_takara(owner) and owner.name == takara.metadata.name:
         return _predecessor(takara, owner, now)
     return Verdict(
@@ -39,6 +36,20 @@ def not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
         f"Deployment {takara.key} is controlled by {owner.kind} {owner.name} and is left alone. "
         "Rename the Takara, or remove the Deployment where that owner declares it.",
     )
+
+
+def _adopt(takara: Takara) -> str:
+    where = f"-n {takara.metadata.namespace}"
+    return (
+        f"To make this Takara its controller: takara-sync adopt {takara.metadata.name} {where}. Its pods may then be "
+        "replaced, and deleting the Takara deletes it. Else rename the Takara, or delete the Deployment."
+    )
+
+
+_NEVER = (
+    "It can never be adopted: its selector is not that of a Takara's Deployment, and a selector never changes. Rename "
+    "the Takara, or delete the Deployment if nobody needs it."
+)
 
 
 def _predecessor(takara: Takara, owner: OwnerReference, now: datetime) -> Verdict:

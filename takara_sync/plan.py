@@ -12,6 +12,7 @@ The truth table. A row's name is the id of its tests (tests/unit/test_plan.py).
 | not-ours     | size n        | not controlled by this uid             | Block: never adopt, never touch  |
 | leaving      | size n        | ours, being deleted                    | Keep this pass                   |
 | newer-format | size n        | ours, applied by a newer program       | Block; the status is left alone  |
+| selector     | size n        | ours, with another selector            | Block: a selector never changes  |
 | legacy       | size n        | ours, a legacy manager owns fields     | Take these over, then apply      |
 | contested    | size n        | ours, replicas set again by the same   | Apply or Keep, without replicas  |
 | admission    | size n        | ours, the last apply came back changed | Block until the backoff is over  |
@@ -30,10 +31,10 @@ from typing import ClassVar, TypeGuard
 import msgspec
 from msgspec import Struct, structs
 
-from takara_sync.backoff import elapsed, rejected_is_due, wait_after
+from takara_sync.backoff import elapsed, next_try, rejected_is_due, wait_after
 from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
 from takara_sync.contest import Contest, contest_of, contested_verdict
-from takara_sync.desired import Manifest, comparable, deployment_for, with_identity, with_size
+from takara_sync.desired import Manifest, comparable, deployment_for, selector_labels, with_identity, with_size
 from takara_sync.diff import Change, before_first_apply, changes, removals
 from takara_sync.managed_fields import LEGACY_MANAGERS, legacy_managers_of, owned_by_us, take_over
 from takara_sync.objects import AdmissionChange, Applied, Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
@@ -189,11 +190,11 @@ def _decide(  # noqa: PLR0911 - a return for each row of the table
     if verdict := policy.problem_of(takara):  # invalid
         return Block(takara, ours, verdict)
     if takara.paused:  # paused
-        return Keep(takara, ours, None if ours or deployment is None else not_ours(takara, deployment, now))
+        return Keep(takara, ours, None if ours or deployment is None else _not_ours(takara, deployment, now))
     if deployment is None:  # absent
         return Create(takara, with_identity(policy.desired(takara), takara, None))
     if ours is None:
-        verdict = not_ours(takara, deployment, now)  # not-ours, else predecessor
+        verdict = _not_ours(takara, deployment, now)  # not-ours, else predecessor
         return Block(takara, None, verdict) if verdict.stalled else Keep(takara, None, verdict)
     if ours.deleting:  # leaving
         return Keep(takara, ours, _LEAVING)
@@ -201,6 +202,18 @@ def _decide(  # noqa: PLR0911 - a return for each row of the table
     if was.format > FORMAT and not policy.accept_newer_format:  # newer-format
         return Block(takara, ours, _NEWER_FORMAT)
     return _converge(takara, ours, was, policy, now)
+
+
+def _not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
+    return not_ours(takara, deployment, now, adoptable=_has_our_selector(takara, deployment))
+
+
+def _has_our_selector(takara: Takara, deployment: Deployment) -> bool:
+    """Whether an apply can succeed: the selector of a Deployment never changes.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#label-selector-updates
+    """
+    return bool(deployment.selector == {"matchLabels": selector_labels(takara.metadata.name)})
 
 
 def _converge(takara: Takara, deployment: Deployment, was: Applied, policy: Policy, now: datetime) -> Decision:
@@ -228,7 +241,9 @@ def _apply(
     contest: Contest,
     policy: Policy,
     handed_over: tuple[ManagedFieldsEntry, ...] | None = None,
-) -> Apply:
+) -> Apply | Block:
+    if not _has_our_selector(takara, deployment):  # selector
+        return Block(takara, deployment, _OTHER_SELECTOR)
     if contest.left:  # this apply is for other drift: it keeps the live replicas
         manifest = with_size(manifest, deployment.replicas)
     wanted, live, entries = comparable(manifest), deployment.as_manifest(), deployment.managed_fields
@@ -260,15 +275,16 @@ def _changed_on_admission(record: AdmissionChange | None, now: datetime) -> Verd
     """The verdict if admission changed the last apply and the backoff is not over; None otherwise."""
     if record is None or elapsed(record.at, now) >= wait_after(record.times):
         return None
-    return admission_verdict(record.field)
+    return admission_verdict(record)
 
 
-def admission_verdict(field: str) -> Verdict:
+def admission_verdict(record: AdmissionChange) -> Verdict:
     """The verdict for a field that an apply returned with another value."""
     return Verdict(
         Reason.CHANGED_ON_ADMISSION,
-        f"{field} came back from the API server with another value: an admission webhook or policy changes it. Exempt "
-        "this Deployment from it, or ask for the value that it sets.",
+        f"{record.field} came back from the API server with another value: an admission webhook or policy changes it. "
+        "Exempt this Deployment from it, or ask for the value that it sets. takara-sync applies again after "
+        f"{next_try(record.at, record.times)}.",
     )
 
 
@@ -295,6 +311,11 @@ _LEAVING = Verdict(
     Reason.DEPLOYMENT_DELETING,
     "The Deployment is being deleted; a new one is created when it is gone.",
     stalled=False,
+)
+_OTHER_SELECTOR = Verdict(
+    Reason.SELECTOR_DIFFERS,
+    "The selector of the Deployment is not that of a Takara's Deployment, and a selector never changes. Delete the "
+    "Deployment: takara-sync then creates it anew, with new pods.",
 )
 _NEWER_FORMAT = Verdict(
     Reason.NEWER_FORMAT,

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -62,8 +62,6 @@ log = logging.getLogger("takara_sync")
 TRIES = 5
 """The maximum number of tries of a write for one Takara in a pass."""
 
-_KIND = 24  # the first characters of an error; they identify its kind
-
 
 @dataclass(frozen=True)
 class Reconciler:
@@ -78,7 +76,6 @@ class Reconciler:
     writes: Deadline
     deadline: Deadline
     now: Callable[[], datetime]
-    warned: set[str] = field(default_factory=set)
 
     # -------------------------------------------------------------- Deployments
 
@@ -270,15 +267,10 @@ class Reconciler:
             after = 0.0
         if attempt.tries >= TRIES or after >= deadline.left_for_requests():
             return Step(timed_out=transient.timed_out)
-        self._log_retry(attempt, error)
+        level = logging.WARNING if isinstance(error, Retryable) else logging.DEBUG
+        follows, extra = (attempt.tries + 1, TRIES), {"retry": transient.kind} if transient is error else {}
+        log.log(level, "%s; takara-sync tries again (try %d of %d)", error.message, *follows, extra=extra)
         return Step(after, transient.refused, transient.timed_out)
-
-    def _log_retry(self, attempt: Attempt, error: Conflict | Retryable) -> None:
-        """Warn once per pass and kind of transient failure, because a busy server would fill the log."""
-        kind = error.message.split(" ", 2)[-1][:_KIND]  # the text after method and path
-        level = logging.WARNING if isinstance(error, Retryable) and kind not in self.warned else logging.DEBUG
-        self.warned.add(kind)
-        log.log(level, "%s; takara-sync tries again (try %d of %d)", error.message, attempt.tries + 1, TRIES)
 
 
 def _records(takara: Takara, generation: int) -> bool:

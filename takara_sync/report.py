@@ -20,6 +20,7 @@ from takara_sync.text import one_line, some
 SCHEMA: Literal["takara-sync/report/v2"] = "takara-sync/report/v2"
 NOT_READY_MAX = 5  # Takaras in the summary
 _VALUE_MAX = 80  # characters of a value in a line of text
+ROLLOUT = "ROLLOUT: pods are replaced"
 
 
 class Exit(IntEnum):
@@ -89,6 +90,11 @@ class Outcome(Struct, frozen=True):
         return "blocked" if self.result == Result.BLOCKED or self.reason == Reason.CHANGED_ON_ADMISSION else ""
 
     @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to say: unchanged, and Ready."""
+        return self.result == Result.UNCHANGED and self.ready == "Ready"
+
+    @property
     def bug(self) -> bool:
         """Whether takara-sync or `Policy.desired` raised an exception."""
         return self.reason == Reason.BUG
@@ -96,19 +102,20 @@ class Outcome(Struct, frozen=True):
     @property
     def detail(self) -> str:
         """One line after the result: the changes, and the reason with its message."""
-        parts = [describe(change) for change in self.changes]
+        parts = [ROLLOUT] if replaces_pods(self.changes) else []
+        parts += map(describe, self.changes)
         if self.message:
-            parts.append(f"{self.reason}: {self.message}")
-        return one_line("; ".join(parts))
+            parts.append(one_line(f"{self.reason}: {self.message}"))
+        return "; ".join(parts)
 
 
 class Report(Struct, frozen=True):
-    """What a pass did, or with dry_run would have done. Outcomes are sorted by key.
+    """What a pass did, or with dry_run would have done. takaras: an Outcome for each, sorted by key.
 
     error: why the pass stopped; None if it completed. next_start: the Takara with which the next pass should begin.
     """
 
-    outcomes: tuple[Outcome, ...]
+    takaras: tuple[Outcome, ...]
     started: datetime
     seconds: float
     error: PassStopped | None = None
@@ -116,14 +123,19 @@ class Report(Struct, frozen=True):
     next_start: Key | None = None
 
     @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The old name of `takaras`."""
+        return self.takaras
+
+    @property
     def counts(self) -> Mapping[Result, int]:
-        return Counter(outcome.result for outcome in self.outcomes)
+        return Counter(outcome.result for outcome in self.takaras)
 
     @property
     def exit(self) -> Exit:
         """The exit code. A bug comes first, then the error of the pass, not reached, failed, and blocked."""
         results = set(self.counts)
-        if any(outcome.bug for outcome in self.outcomes):
+        if any(outcome.bug for outcome in self.takaras):
             return Exit.BUG
         if self.error is not None:
             return Exit(self.error.exit_code)
@@ -131,7 +143,7 @@ class Report(Struct, frozen=True):
             return Exit.CUT_SHORT
         if Result.FAILED in results:
             return Exit.FAILED
-        return Exit.BLOCKED if any(outcome.needs_a_person for outcome in self.outcomes) else Exit.OK
+        return Exit.BLOCKED if any(outcome.needs_a_person for outcome in self.takaras) else Exit.OK
 
     def raise_for_failure(self) -> None:
         """Raise for every exit code but 0 and 6 (blocked or invalid Takaras).
@@ -143,8 +155,8 @@ class Report(Struct, frozen=True):
         if self.error is not None:
             raise self.error
         for result, error in ((Result.FAILED, ObjectError), (Result.NOT_REACHED, CutShort)):
-            if found := [outcome for outcome in self.outcomes if outcome.result == result]:
-                what = f"{len(found)} of {len(self.outcomes)} Takaras {_WERE[result]}"
+            if found := [outcome for outcome in self.takaras if outcome.result == result]:
+                what = f"{len(found)} of {len(self.takaras)} Takaras {_WERE[result]}"
                 raise error(f"{what}, first {found[0].key}: {found[0].message}")
 
     def empty_of(self, namespaces: Iterable[str]) -> tuple[str, ...]:
@@ -153,13 +165,16 @@ class Report(Struct, frozen=True):
         Empty if the pass stopped, because it may not have read them.
         """
         return (
-            () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.outcomes}))
+            () if self.error else tuple(sorted(set(namespaces) - {outcome.key.namespace for outcome in self.takaras}))
         )
 
-    def document(self, code: Exit | None = None, namespaces: Iterable[str] = ()) -> ReportDocument:
+    def document(
+        self, code: Exit | None = None, namespaces: Iterable[str] = (), *, brief: bool = False
+    ) -> ReportDocument:
         """The versioned form of `-o json`.
 
         code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
+        brief: without the Takaras that are unchanged and Ready; `counts` still has their number.
         """
         counts = self.counts
         return ReportDocument(
@@ -171,7 +186,7 @@ class Report(Struct, frozen=True):
             dry_run=self.dry_run,
             counts={str(result): counts[result] for result in Result if result in counts},
             empty_namespaces=self.empty_of(namespaces),
-            takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
+            takaras=tuple(_outcome_document(outcome) for outcome in self.takaras if not (brief and outcome.is_settled)),
         )
 
 
@@ -242,11 +257,11 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
 
 def summary(report: Report) -> str:
     """`12 Takaras: 2 created, 10 unchanged; 1 not Ready: ns/app 2/4 exceeded quota (0.3 s)`."""
-    total, counts = len(report.outcomes), report.counts
+    total, counts = len(report.takaras), report.counts
     counted = ", ".join(f"{counts[result]} {result}" for result in Result if result in counts)
     plural = "" if total == 1 else "s"
     dry = "dry run: " if report.dry_run else ""
-    waiting = [_waiting(outcome) for outcome in report.outcomes if outcome.not_ready]
+    waiting = [_waiting(outcome) for outcome in report.takaras if outcome.not_ready]
     not_ready = f"; {len(waiting)} not Ready: {some(waiting, NOT_READY_MAX)}" if waiting else ""
     return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted}{not_ready} ({report.seconds:.1f} s)"
 
@@ -255,6 +270,16 @@ def _waiting(outcome: Outcome) -> str:
     """`ns/app 2/4 exceeded quota`."""
     words = CAUSES.get(outcome.reason, "") if outcome.reason else ""
     return f"{outcome.key} {outcome.ready_replicas}/{outcome.size} {words}".rstrip()
+
+
+def replaces_pods(changes: Iterable[Change]) -> bool:
+    """Whether the pod template changes: then the Deployment replaces every pod."""
+    return any(change.field.startswith("spec.template") for change in changes)
+
+
+def replicas_change(changes: Iterable[Change]) -> str:
+    """`REPLICAS: 7 -> 3`, because pods come or go; empty if the replicas stay."""
+    return next((f"REPLICAS: {each.old} -> {each.new}" for each in changes if each.field == "spec.replicas"), "")
 
 
 def describe(change: Change) -> str:
@@ -266,8 +291,11 @@ def describe(change: Change) -> str:
 
 
 def _value(value: object) -> str:
-    """A value in plain form: a string unchanged, `none` for no value, anything else as JSON."""
-    text = (
-        value if isinstance(value, str) and value else "none" if value is None else msgspec.json.encode(value).decode()
-    )
-    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 3] + "..."
+    """A value in plain form: a string unchanged, `none` for no value, anything else as JSON.
+
+    A string is never cut: people copy the names of images. Of a long object only the first fields are shown.
+    """
+    if isinstance(value, str) and value:
+        return value
+    text = "none" if value is None else msgspec.json.encode(value).decode()
+    return text if len(text) <= _VALUE_MAX else f"{text[:_VALUE_MAX].rpartition(',')[0] or text[0]}, ..."

@@ -12,9 +12,18 @@ from takara_sync.errors import ObjectError
 from takara_sync.objects import NAME, Deployment, Snapshot, Takara
 from takara_sync.ownership import controlled_by
 from takara_sync.plan import Policy, must_look_up
+from takara_sync.progress import Progress
 
 
-def read(cluster: Cluster, policy: Policy, deadline: Deadline, workers: int, *, certain: bool = False) -> Snapshot:
+def read(
+    cluster: Cluster,
+    policy: Policy,
+    deadline: Deadline,
+    workers: int,
+    *,
+    certain: bool = False,
+    progress: Progress | None = None,
+) -> Snapshot:
     """Read the lists, and by name Deployments that may be missing there. certain: read every missing one by name.
 
     Raises:
@@ -30,7 +39,9 @@ def read(cluster: Cluster, policy: Policy, deadline: Deadline, workers: int, *, 
     if unlisted := [takara for takara in missing if must_look_up(takara, policy, certain=certain)]:
         with ThreadPoolExecutor(workers, "takara-sync") as pool:
             found = pool.map(lambda takara: _look_up(cluster, policy, takara, deadline), unlisted)
-            for takara, deployment in found:
+            for number, (takara, deployment) in enumerate(found, 1):
+                if progress is not None:
+                    progress("reading Deployments by name", number, len(unlisted))
                 items[takara.key] = takara
                 if isinstance(deployment, Deployment):
                     known[takara.key] = deployment

@@ -57,6 +57,8 @@ def status_for(
     cause_for = ""
     if verdict is None:
         verdict, cause_for = _observed(takara, deployment, found)
+    if takara.unclear_pause:
+        verdict = structs.replace(verdict, message=f"{verdict.message} {takara.unclear_pause}")
     recorded = {} if applied is None else {"deployment": msgspec.to_builtins(applied)}
     if cause_for:
         recorded[CAUSE_FOR] = cause_for

@@ -16,11 +16,12 @@ from takara_sync.look import look_at_pods
 from takara_sync.objects import Key
 from takara_sync.order import in_turn, next_start, start_at
 from takara_sync.plan import Plan, Policy, make_plan
+from takara_sync.progress import Progress
 from takara_sync.reconcile import Reconciler
 from takara_sync.report import Report
 from takara_sync.snapshot import read
 from takara_sync.status import nodes_of
-from takara_sync.work_queue import WorkQueue
+from takara_sync.work_queue import WorkQueue, counted
 
 
 def utcnow() -> datetime:
@@ -36,12 +37,14 @@ def sync_once(
     seconds: float | Deadline = 50.0,
     start: Key | None = None,
     now: Callable[[], datetime] = utcnow,
+    progress: Progress | None = None,
 ) -> Report:
     """One pass over every Takara of the cluster.
 
     workers: the number of concurrent requests. seconds: how long the pass may take; another thread can stop a Deadline.
     start: the Takara to write first, usually `next_start` of the last report. None: the start depends on the clock, so
     that a short deadline does not always skip the same Takaras. now: the clock for statuses, timezone-aware, in UTC.
+    progress: is told how far the writes are; a KubeCluster has one of its own for the lists.
 
     Errors of the cluster do not raise: they are in the report, even if the pass stopped early.
     """
@@ -49,19 +52,21 @@ def sync_once(
     begun, started = time.monotonic(), now()
     plan, order, error = Plan(()), list[Attempt](), None
     try:
-        plan = make_plan(read(cluster, policy, deadline, workers), policy, now())
+        plan = make_plan(read(cluster, policy, deadline, workers, progress=progress), policy, now())
         attempts = begin(plan)
         start = start or start_at(attempts, started)
         order = in_turn(attempts, start)
         limit, writes = ChangeLimit(plan, policy.max_changes), deadline.for_writes()
         reconciler = Reconciler(cluster, policy, limit, writes, deadline, now)
-        writing = (attempt for attempt in order if attempt.writes)
-        WorkQueue(writing, workers, writes, policy.rejections).run(reconciler.act)
+        writing = [attempt for attempt in order if attempt.writes]
+        act = counted(reconciler.act, progress, "writing Deployments", len(writing))
+        WorkQueue(writing, workers, writes, policy.rejections).run(act)
         nodes = nodes_of(cluster.pods(deadline).items, (attempt.takara for attempt in order))
         reconciler.plan_statuses(order, nodes)
         reconciler.plan_statuses(look_at_pods(cluster, order, deadline, now()), nodes)
         differing = [attempt for attempt in order if attempt.patch]
-        complete = WorkQueue(differing, workers, deadline).run(reconciler.write_status)
+        write_status = counted(reconciler.write_status, progress, "writing statuses", len(differing))
+        complete = WorkQueue(differing, workers, deadline).run(write_status)
         announce(cluster, order, workers, deadline, now())
         limit.check()
         if not complete:
@@ -86,6 +91,7 @@ def plan_once(
     workers: int = 16,
     seconds: float | Deadline = 50.0,
     now: Callable[[], datetime] = utcnow,
+    progress: Progress | None = None,
 ) -> Plan:
     """What a pass would do, exactly: it reads every Deployment. The arguments are the same as for `sync_once`.
 
@@ -93,4 +99,4 @@ def plan_once(
         PassStopped: the cluster could not be read.
     """
     deadline = seconds if isinstance(seconds, Deadline) else Deadline(seconds)
-    return make_plan(read(cluster, policy, deadline, workers, certain=True), policy, now())
+    return make_plan(read(cluster, policy, deadline, workers, certain=True, progress=progress), policy, now())

@@ -19,10 +19,16 @@ def one_line(text: str) -> str:
     Every character that is not printable becomes a space.
     """
     printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(printable.split())
-    if len(line.encode()) <= MESSAGE_BYTES:
-        return line
-    return line.encode()[: MESSAGE_BYTES - 3].decode(errors="ignore") + "..."
+    return shortened(" ".join(printable.split()), MESSAGE_BYTES)
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many bytes of a text, cut between two words, so that no name and no value is half of itself."""
+    if len(text.encode()) <= most:
+        return text
+    kept = text.encode()[: most - 3].decode(errors="ignore")
+    words = kept if text[len(kept)] == " " else kept.rpartition(" ")[0]
+    return f"{words or kept}..."
 
 
 def canonical(value: Any) -> bytes:

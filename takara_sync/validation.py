@@ -6,7 +6,7 @@ from typing import Any
 
 from takara_sync.conditions import Reason, Verdict
 from takara_sync.objects import Takara
-from takara_sync.text import one_line
+from takara_sync.text import one_line, shortened
 
 _INT32_MAX = 2**31 - 1
 
@@ -30,7 +30,7 @@ def _shown(spec: dict[str, Any]) -> str:
     if "size" not in spec:
         return "missing"
     value = spec["size"]
-    return one_line(f'"{value}"' if isinstance(value, str) else "null" if value is None else str(value))[:80]
+    return shortened(one_line(f'"{value}"' if isinstance(value, str) else "null" if value is None else str(value)), 80)
 
 
 def _template_problem(template: Any, *, allow_templates: bool) -> Verdict | None:

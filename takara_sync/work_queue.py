@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import random
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from takara_sync.deadline import Deadline
 from takara_sync.errors import CutShort
 from takara_sync.objects import Key
+from takara_sync.progress import Progress
 
 BACKOFF_SECONDS = 0.5
 _BACKOFF_MAX = 8.0
@@ -44,6 +46,21 @@ class Step(NamedTuple):
 
 
 DONE = Step()
+
+
+def counted(step: Callable[[T], Step], progress: Progress | None, what: str, total: int) -> Callable[[T], Step]:
+    """The same step; it tells `progress` about each item that is done."""
+    if progress is None:
+        return step
+    done = itertools.count(1)
+
+    def told(item: T) -> Step:
+        result = step(item)
+        if result.retry_after is None:
+            progress(what, next(done), total)
+        return result
+
+    return told
 
 
 def backoff(tries: int) -> float:

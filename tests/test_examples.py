@@ -29,7 +29,7 @@ def test_the_test_of_ones_own_code_passes_where_only_the_plugin_is_known(tmp_pat
 def test_another_deployment_is_made_and_left_alone_afterwards(takara_cluster: TakaraCluster) -> None:
     takara_cluster.create(takara("one", 2))
     cluster = KubeCluster.connect(kubeconfig=str(takara_cluster.kubeconfig))
-    assert [o.result for o in custom_deployment.sync(cluster).outcomes] == ["created"]
+    assert [o.result for o in custom_deployment.sync(cluster).takaras] == ["created"]
     takara_cluster.settle()
 
     made = takara_cluster.get("Deployment", "one")
@@ -39,7 +39,7 @@ def test_another_deployment_is_made_and_left_alone_afterwards(takara_cluster: Ta
     assert made["metadata"]["annotations"]["example.org/made-by"] == "custom_deployment"
     custom_deployment.sync(cluster)
     takara_cluster.simulator.store.requests.clear()
-    assert [o.result for o in custom_deployment.sync(cluster).outcomes] == ["unchanged"]
+    assert [o.result for o in custom_deployment.sync(cluster).takaras] == ["unchanged"]
     assert [one.request.method for one in takara_cluster.simulator.store.requests] == ["GET", "GET", "GET"]
 
 

@@ -16,11 +16,11 @@ from pkgutil import resolve_name
 
 from takara_sync import __version__
 from takara_sync.cli.stop import Stop
-from takara_sync.errors import ConfigurationError, TakaraSyncError
+from takara_sync.errors import TakaraSyncError
 
 log = logging.getLogger("takara_sync")
 
-_MESSAGE_MAX = 900  # characters; the hint follows
+_MESSAGE_MAX = 900  # bytes; the hint follows
 _COMMANDS = {
     "once": "loop:run_once",
     "loop": "loop:run_loop",
@@ -29,6 +29,7 @@ _COMMANDS = {
     "status": "status.command:run",
     "manifests": "manifests:run",
     "demo": "demo:run",
+    "completion": "completion:run",
 }
 """Module and function of each command."""
 
@@ -41,7 +42,7 @@ def run(argv: Sequence[str], stop: Stop) -> int:
     """
     log_format, message_path = _early(argv)
     from takara_sync.cli import logs, termination  # noqa: PLC0415 - see above
-    from takara_sync.text import one_line  # noqa: PLC0415
+    from takara_sync.text import one_line, shortened  # noqa: PLC0415
 
     logs.set_up(log_format, "info")
     prog = "kubectl takara" if Path(sys.argv[0]).name == "kubectl-takara" else "takara-sync"
@@ -53,11 +54,12 @@ def run(argv: Sequence[str], stop: Stop) -> int:
             return _without_command(argv, prog)
         terminal = sys.stderr.isatty()
         level = settings.log_level or ("info" if command == LOOP or not terminal else "warning")
-        logs.set_up(settings.log_format or ("text" if terminal else "json"), level)
+        beside_report = terminal and sys.stdout.isatty() and settings.output in ("text", "wide")
+        logs.set_up(settings.log_format or ("text" if terminal else "json"), level, beside_report=beside_report)
         message_path = settings.termination_message_path
         return int(resolve_name(f"takara_sync.cli.{_COMMANDS[command]}")(settings, stop))
     except TakaraSyncError as error:
-        message = str(TakaraSyncError(one_line(error.message)[:_MESSAGE_MAX], error.hint))
+        message = str(TakaraSyncError(shortened(one_line(error.message), _MESSAGE_MAX), error.hint))
         termination.write(message_path, termination.message(error.exit_code, message))
         if log_format == "json":
             log.error("%s", message)  # noqa: TRY400 - an expected error needs no traceback
@@ -72,10 +74,10 @@ def run(argv: Sequence[str], stop: Stop) -> int:
 
 
 def _without_command(argv: Sequence[str], prog: str) -> int:
-    from takara_sync.cli.options import COMMANDS, parser  # noqa: PLC0415 - see above
+    from takara_sync.cli.options import no_command, parser  # noqa: PLC0415 - see above
 
     if argv:
-        raise ConfigurationError("No command is given", f"Name one of {', '.join(COMMANDS)}, or give --interval.")
+        raise no_command(argv, prog)
     parser(prog).print_help()
     return 2
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from takara_sync import __version__
+from takara_sync.cli.logs import announce
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
@@ -38,15 +40,22 @@ def api_of(settings: Settings, stop: Stop, before: str = "", counts: RequestCoun
     )
     if counts:
         api.transport = counts.around(api.transport)
+    if not before:
+        announce(f"using {api.source}")
     return api
 
 
 def cluster_of(settings: Settings, api: Api, *, server_dry_run: bool = False) -> KubeCluster:
+    """The cluster, as the options limit it. If every NAME has a namespace, no other namespace is read."""
+    spaces = tuple(name.partition("/")[0] for name in settings.name if "/" in name)
+    every = len(spaces) == len(settings.name)
     return KubeCluster(
         api,
-        namespaces=settings.namespace,
+        namespaces=settings.namespace or (spaces if every else ()),
         without=settings.exclude_namespace,
         selector=settings.selector or "",
+        names=settings.name,
+        progress=screen().progress,
         server_dry_run=server_dry_run,
     )
 

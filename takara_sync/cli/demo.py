@@ -146,7 +146,8 @@ def _run(cluster: Simulator, kubeconfig: Path, command: str) -> None:
     }
     argv = [sys.executable, "-m", "takara_sync", command]
     cluster.store.requests.clear()
-    done = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    sys.stderr.write(done.stderr)
     methods = Counter(one.request.method for one in cluster.store.requests if one.user == "demo")
     sent = ", ".join(f"{count} {method}" for method, count in sorted(methods.items()))
     write(f"\n$ takara-sync {command}\n{done.stdout}# Exit code {done.returncode}. Requests: {sent}.\n")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from takara_sync.cli.findings import Proof
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError
 from takara_sync.kube.api import Api
@@ -22,14 +23,6 @@ _OURS = (("labelSelector", "app.kubernetes.io/name=takara-sync"),)
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
 _POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 _POLICY_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-
-
-class Proof(NamedTuple):
-    """What was found. ok: None if it could not be read."""
-
-    what: str
-    ok: bool | None
-    detail: str = ""
 
 
 class Copy(NamedTuple):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import threading
 import warnings
 from datetime import UTC, datetime
 from typing import Any
 
+from takara_sync.cli.screen import Screen
 from takara_sync.text import one_line
 
 log = logging.getLogger("takara_sync")
@@ -52,22 +54,34 @@ class TextFormatter(logging.Formatter):
         return "\n".join("".join(char if char.isprintable() else " " for char in line) for line in lines)
 
 
-def set_up(format_name: str, level: str) -> None:
-    """Send every log line, every warning and every uncaught exception of this process to stderr."""
-    handler = logging.StreamHandler(sys.stderr)
+def set_up(format_name: str, level: str, *, beside_report: bool = False) -> None:
+    """Send every log line, every warning and every uncaught exception of this process to stderr.
+
+    beside_report: the report for people is on the same terminal, so the log does not repeat what it says.
+    """
+    handler = Screen(live=format_name == "text" and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
+    if beside_report:
+        handler.addFilter(lambda record: not hasattr(record, "reported"))
     handler.setFormatter(
         JsonFormatter()
         if format_name == "json"
         else TextFormatter("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
     )
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[handler], level=max(logging.WARNING, getattr(logging, level.upper())), force=True)
     log.setLevel(level.upper())
     logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings repeat ours, with tracebacks
     logging.captureWarnings(capture=True)
     warnings.simplefilter("default")
+    warnings.filterwarnings("ignore", "Unverified HTTPS request")  # once a request; `Connection.source` says it once
     warnings.simplefilter("ignore", ResourceWarning)  # the end of the process closes everything
     sys.excepthook = lambda *error: log.critical(BUG, exc_info=error)
     threading.excepthook = sys.unraisablehook = _log_uncaught
+
+
+def announce(text: str) -> None:
+    """Log at INFO, and on a terminal always: which cluster is meant must be visible there."""
+    if sys.stderr.isatty() and not log.isEnabledFor(logging.INFO):
+        log.handle(log.makeRecord(log.name, logging.INFO, __file__, 0, "%s", (text,), None))
 
 
 def _log_uncaught(args: Any) -> None:

@@ -19,9 +19,10 @@ from takara_sync.cli.last_pass import LastPass
 from takara_sync.cli.metrics_sinks import Metrics
 from takara_sync.cli.overrun import watch
 from takara_sync.cli.publish import publish
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
-from takara_sync.cli.wait import left_of, merged, unready
+from takara_sync.cli.wait import left_of, merged, unready, waiting_for
 from takara_sync.cluster import DryRun
 from takara_sync.deadline import Deadline
 from takara_sync.errors import ConfigurationError, CutShort, Unreadable
@@ -93,7 +94,9 @@ class Passes:
             self._connect_again()
         found = cluster_of(self._settings, self.api)
         cluster = DryRun(found) if self._settings.dry_run else found
-        report = sync_once(cluster, policy, workers=self._settings.concurrency, seconds=deadline, start=start)
+        workers, progress = self._settings.concurrency, screen().progress
+        report = sync_once(cluster, policy, workers=workers, seconds=deadline, start=start, progress=progress)
+        screen().finish()
         self._failed = isinstance(report.error, Unreadable)
         return report
 
@@ -136,10 +139,11 @@ class Runner:
             if stalled := [key for key, state in waiting.items() if state == "Stalled"]:
                 why = f"A person has to act on {some(stalled)}"
                 return report if report.exit else structs.replace(report, error=CutShort(why, _LOOK))
+            screen().show(waiting_for(report, waiting, end - self.clock()))
             self.stop.wait(min(WAIT_INTERVAL, end - self.clock()))
             if self.stop.asked or self.clock() >= end:
-                why = "Interrupted" if self.stop.asked else f"Not Ready within {seconds:g} s"
-                return structs.replace(report, error=CutShort(f"{why}: {some(waiting)}", _LOOK))
+                why = f"Stopped by {self.stop.name}" if self.stop.asked else f"Waited for {seconds:g} s"
+                return structs.replace(report, error=CutShort(f"{why}; not Ready yet: {some(waiting)}", _LOOK))
             left = replace(policy, max_changes=left_of(policy.max_changes, report))
             report = merged(report, self._run(left, end - self.clock(), report.next_start))
         return report
@@ -182,6 +186,6 @@ class Runner:
             return self.one_pass(policy, deadline, start)
 
     def _publish(self, report: Report) -> Exit:
-        code = publish(report, self.settings, self.heartbeat, self.metrics)
+        code = publish(report, self.settings, self.heartbeat, self.metrics, self.stop)
         self.last_pass.ended(report, code)
         return code

@@ -1,23 +1,27 @@
 """The process around the command: its signals and its standard streams.
 
-Signals are handled before anything else of takara-sync is imported: Ctrl-C during an import prints no traceback.
+Signals are handled before anything else is imported: Ctrl-C during an import prints no traceback.
 """
 
 from __future__ import annotations
 
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it would raise KeyboardInterrupt
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import codecs
 import io
-import json
 import os
-import signal
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+
+TYPE_CHECKING = False  # `typing` would take a third of the time until here
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command as this process and return its exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     from takara_sync.cli.stop import Stop  # noqa: PLC0415 - see above
 
     prepare_streams()
@@ -40,12 +44,14 @@ def prepare_streams() -> None:
     codecs.register_error("escape", _escape)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the process ends
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115 - open until the process ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="escape")
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
+    import json  # noqa: PLC0415 - see above
+
     assert isinstance(error, UnicodeEncodeError), "stdout and stderr only encode"
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end

@@ -104,10 +104,10 @@ def samples(report: Report, code: Exit, requests: Mapping[tuple[str, str], int])
     if code == Exit.OK:
         found[Series("takara_sync_last_success_timestamp_seconds")] = ended
     found |= {Series("takara_sync_api_requests_total", labels): float(count) for labels, count in requests.items()}
-    found |= _counted("takara_sync_changes_total", _kinds(report.outcomes))
-    found |= _counted("takara_sync_drift_total", _managers(report.outcomes))
+    found |= _counted("takara_sync_changes_total", _kinds(report.takaras))
+    found |= _counted("takara_sync_drift_total", _managers(report.takaras))
     if read_takaras(report):
-        states = Counter(outcome.ready or UNKNOWN for outcome in report.outcomes)
+        states = Counter(outcome.ready or UNKNOWN for outcome in report.takaras)
         found |= {Series("takara_sync_takaras", (state,)): float(states[state]) for state in STATES}
         counts = report.counts
         found |= {Series("takara_sync_last_pass_takaras", (result,)): float(counts[result]) for result in Result}
@@ -116,7 +116,7 @@ def samples(report: Report, code: Exit, requests: Mapping[tuple[str, str], int])
 
 def read_takaras(report: Report) -> bool:
     """Whether the pass got as far as the Takaras, of which there may be none."""
-    return bool(report.outcomes) or report.error is None
+    return bool(report.takaras) or report.error is None
 
 
 def info(keys: Iterable[Key]) -> Values:

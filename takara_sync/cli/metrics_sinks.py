@@ -60,7 +60,7 @@ class Metrics:
         # The server's thread may read the values at this moment, so they are replaced and not changed.
         self._values = values = added(self._values, samples(report, code, self.requests.take()))
         if read_takaras(report):
-            self._takaras = [outcome.key for outcome in report.outcomes]
+            self._takaras = [outcome.key for outcome in report.takaras]
         shown = registry(lambda: families(values))
         if self._textfile:
             _write(self._textfile, shown)

@@ -11,25 +11,36 @@ from typing import Literal
 
 from msgspec import Struct
 
+from takara_sync.attempt import result_of
 from takara_sync.change_limit import check_plan
 from takara_sync.cli.connect import api_of, cluster_of, policy_of
-from takara_sync.cli.render import fitted, show, style
+from takara_sync.cli.render import danger, fitted, show, style, unmatched
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.stop import Stop
 from takara_sync.cluster import Cluster
-from takara_sync.conditions import INVALID, REJECTED, Reason
+from takara_sync.conditions import Reason
 from takara_sync.deadline import Deadline
 from takara_sync.diff import Change
 from takara_sync.errors import ObjectError, PassStopped
 from takara_sync.objects import Key
-from takara_sync.plan import Apply, Block, Create, Decision, Plan
-from takara_sync.report import ErrorDocument, Exit, describe, error_document
+from takara_sync.plan import Apply, Create, Decision, Keep, Plan
+from takara_sync.report import (
+    ROLLOUT,
+    ErrorDocument,
+    Exit,
+    Result,
+    describe,
+    error_document,
+    replaces_pods,
+    replicas_change,
+)
 from takara_sync.sync import plan_once, utcnow
 from takara_sync.text import one_line
 
 log = logging.getLogger("takara_sync")
 
-Action = Literal["create", "apply", "take over", "waiting", "keep", "blocked", "invalid", "failed"]
+Action = Literal["create", "apply", "take over", "waiting", "keep", "skip", "contested", "blocked", "invalid", "failed"]
 
 _WORDS: dict[Action, tuple[str, str, str]] = {
     "create": ("+", "green", "to create"),
@@ -40,8 +51,19 @@ _WORDS: dict[Action, tuple[str, str, str]] = {
     "invalid": ("!", "red", "invalid"),
     "failed": ("!", "red", "failed"),
     "keep": (" ", "", "unchanged"),
+    "skip": (" ", "", "skipped"),
+    "contested": ("!", "yellow", "contested"),
 }
 """The mark and colour of a line, and the words of the last line, in this order."""
+_ACTIONS: dict[Result, Action] = {
+    Result.UNCHANGED: "keep",
+    Result.SKIPPED: "skip",
+    Result.CONTESTED: "contested",
+    Result.BLOCKED: "blocked",
+    Result.INVALID: "invalid",
+    Result.FAILED: "failed",
+}
+"""The action for the result of a pass that writes nothing."""
 _NOT_DONE = ("create", "take over", "waiting", "failed")
 """With these actions a change is pending; an `apply` may change no value."""
 
@@ -89,18 +111,22 @@ def run(settings: Settings, stop: Stop) -> Exit:
     policy = policy_of(settings)
     plan, responses, error = Plan(()), dict[Key, str](), None
     try:
-        plan = plan_once(cluster_of(settings, api), policy, workers=settings.concurrency, seconds=deadline)
+        cluster, progress = cluster_of(settings, api), screen().progress
+        plan = plan_once(cluster, policy, workers=settings.concurrency, seconds=deadline, progress=progress)
         if settings.server:
             trial = cluster_of(settings, api, server_dry_run=True)
             responses = _responses(trial, plan, settings.concurrency, deadline)
         check_plan(plan, policy.max_changes)
     except PassStopped as stopped:
         error = stopped
-        log.error("the plan stopped: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+        log.error("the plan stopped: %s", error, extra={"reported": True})  # noqa: TRY400 - an expected error needs no traceback
+    screen().finish()
     takaras = _planned(plan, responses, utcnow())
     code = Exit(error.exit_code) if error else _exit(takaras, settings.tolerate)
     document = PlanDocument("takara-sync/plan/v1", int(code), error_document(error), takaras)
-    show(document, settings.output, _lines(document, every=settings.output == "wide"), error)
+    remarks = [] if error else unmatched(settings, {takara.namespace for takara in takaras})
+    lines = [*_lines(document, every=settings.output == "wide"), *map(fitted, remarks)]
+    show(document, settings.output, lines, error)
     return code
 
 
@@ -145,7 +171,7 @@ def _planned(plan: Plan, responses: dict[Key, str], now: datetime) -> tuple[Plan
     for decision in plan.decisions:
         key = decision.takara.key
         changes = decision.changes if isinstance(decision, Apply) else ()
-        rollout = any(change.field.startswith("spec.template") for change in changes)
+        rollout = replaces_pods(changes)
         ages = tuple(_age(change, now) for change in changes)
         server = responses.get(key, "")
         planned.append(PlannedDocument(*key, *_described(decision), changes, ages, rollout, server))
@@ -160,12 +186,14 @@ def _described(decision: Decision) -> tuple[Action, str]:
     if isinstance(decision, Apply):
         why = "" if decision.changes else "no value changes"
         return "apply" if decision.managed_fields is None else "take over", why
-    if decision.verdict is None:
-        return "keep", "being deleted" if takara.deleting else "paused" if takara.paused else ""
-    reason, why = decision.verdict.reason, f"{decision.verdict.reason}: {decision.verdict.message}"
-    if isinstance(decision, Block):
-        return "invalid" if reason in INVALID else "blocked", why
-    return "waiting" if reason == Reason.PREDECESSOR else "failed" if reason in REJECTED else "keep", why
+    verdict = decision.verdict
+    if verdict is None:
+        paused = takara.unclear_pause or "paused"
+        why = "being deleted" if takara.deleting else paused if takara.paused else ""
+    else:
+        why = f"{verdict.reason}: {verdict.message}"
+    waits = isinstance(decision, Keep) and why.startswith(Reason.PREDECESSOR) and not takara.paused
+    return "waiting" if waits else _ACTIONS[result_of(decision)], why
 
 
 def _age(change: Change, now: datetime) -> float | None:
@@ -182,7 +210,7 @@ def _lines(document: PlanDocument, *, every: bool) -> Iterator[str]:
     for takara in document.takaras:
         if every or takara.action != "keep" or takara.why:
             mark, colour, _ = _WORDS[takara.action]
-            yield f"{style(mark, colour)} {fitted(_headline(takara), indent=2)}".rstrip()
+            yield danger(f"{style(mark, colour)} {fitted(_headline(takara), indent=2)}".rstrip())
             for change in takara.changes:
                 yield "    " + fitted(describe(change), indent=4)
     if document.takaras or document.error is None:
@@ -192,7 +220,8 @@ def _lines(document: PlanDocument, *, every: bool) -> Iterator[str]:
 
 
 def _headline(takara: PlannedDocument) -> str:
-    template = "rollout" if takara.rollout else "no rollout" if takara.changes else ""
-    parts = (takara.why, template, f"server: {takara.server}" if takara.server else "")
+    template = ROLLOUT if takara.rollout else "no rollout" if takara.changes else ""
+    server = takara.server.replace("accepted, rollout", f"accepted, {ROLLOUT}")
+    parts = (takara.why, template, replicas_change(takara.changes), f"server: {server}" if server else "")
     tail = one_line(", ".join(filter(None, parts)))
     return f"{takara.namespace}/{takara.name}: {takara.action}{'  ' if tail else ''}{tail}"

@@ -10,8 +10,9 @@ from takara_sync.cli import termination
 from takara_sync.cli.background import WAIT
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.metrics_sinks import Metrics
-from takara_sync.cli.render import NotWritten, report_lines, show
+from takara_sync.cli.render import NotWritten, report_lines, show, unmatched
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
 from takara_sync.cli.wait import unready
 from takara_sync.report import Exit, Report, Result, summary
 from takara_sync.text import some
@@ -22,18 +23,26 @@ NEEDS_MAX = 100  # Takaras in the field `needs` of the log; the report has all o
 _LEVELS = {Exit.OK: logging.INFO, Exit.BLOCKED: logging.WARNING}  # of the last line of the log; else ERROR
 
 
-def publish(report: Report, settings: Settings, heartbeat: Heartbeat, metrics: Metrics) -> Exit:
-    """Publish a report, and return the exit code of the process. Waits at most WAIT seconds for others."""
+def publish(report: Report, settings: Settings, heartbeat: Heartbeat, metrics: Metrics, stop: Stop) -> Exit:
+    """Publish a report, and return the exit code of the process. Waits at most WAIT seconds for others.
+
+    If nobody reads stdout any more, stop the process.
+    """
     code, unwritten = exit_code(report, settings), ""
-    lines = report_lines(report, every=settings.output == "wide", namespaces=settings.namespace)
+    remarks = [] if report.error else unmatched(settings, {outcome.key.namespace for outcome in report.takaras})
+    lines = report_lines(report, every=settings.output == "wide", remarks=remarks)
     try:
-        show(report.document(code, settings.namespace), settings.output, lines, report.error)
+        document = report.document(
+            code, () if settings.name else settings.namespace, brief=settings.output == "json-brief"
+        )
+        if not show(document, settings.output, lines, report.error):
+            stop.ask("the end of the reader of stdout")
     except NotWritten as error:
         log.error("%s", error)  # noqa: TRY400 - an expected error needs no traceback
         code, unwritten = code or Exit.FAILED, str(error)
     message = termination.message(code, unwritten, report)
     termination.write(settings.termination_message_path, message)
-    text, waits_until = log_summary(report, code, settings.namespace), time.monotonic() + WAIT
+    text, waits_until = log_summary(report, code, remarks), time.monotonic() + WAIT
     metrics.publish(report, code)
     heartbeat.end(code, text)
     metrics.wait(waits_until - time.monotonic())
@@ -46,33 +55,32 @@ def exit_code(report: Report, settings: Settings) -> Exit:
     A dry run fails if changes are pending.
     """
     code = report.exit
-    needs = {outcome.needs_a_person for outcome in report.outcomes} - {""}
+    needs = {outcome.needs_a_person for outcome in report.takaras} - {""}
     if code == Exit.BLOCKED and needs <= set(settings.tolerate):
         code = Exit.OK
     # An update that changes no value is not pending.
-    pending = any(each.result in (Result.CREATED, Result.TAKEN_OVER) or each.changes for each in report.outcomes)
+    pending = any(each.result in (Result.CREATED, Result.TAKEN_OVER) or each.changes for each in report.takaras)
     if settings.dry_run and pending and code in (Exit.OK, Exit.BLOCKED):
         return Exit.FAILED
     fails = code == Exit.OK and settings.fail_on and unready(report, settings.tolerate)
     return Exit.CUT_SHORT if fails else code
 
 
-def log_summary(report: Report, code: Exit, namespaces: Sequence[str] = ()) -> str:
+def log_summary(report: Report, code: Exit, remarks: Sequence[str] = ()) -> str:
     """Log the counts of a pass, and the Takaras that failed or need a person. Returns the text."""
     needs = [
-        f"{each.key} ({each.reason})" for each in report.outcomes if each.needs_a_person or each.result == Result.FAILED
+        f"{each.key} ({each.reason})" for each in report.takaras if each.needs_a_person or each.result == Result.FAILED
     ]
-    empty = report.empty_of(namespaces)
     parts = (
         summary(report),
         f"need attention: {some(needs)}" if needs else "",
         str(report.error or ""),
-        f"no Takaras in: {some(empty)}" if empty else "",
+        *remarks,
     )
     text = "; ".join(filter(None, parts))
     level = _LEVELS.get(report.exit if code != Exit.OK else code, logging.ERROR)
     if code == Exit.CUT_SHORT and report.exit == Exit.OK:  # --fail-on
         level = logging.WARNING
     extra = {"exit": int(code), "counts": {str(k): v for k, v in report.counts.items()}, "needs": needs[:NEEDS_MAX]}
-    log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3)})
+    log.log(level, "pass done: %s", text, extra=extra | {"seconds": round(report.seconds, 3), "reported": True})
     return text

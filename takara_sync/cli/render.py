@@ -7,13 +7,14 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
 from takara_sync.cli.logs import json_line
+from takara_sync.cli.settings import Settings
 from takara_sync.errors import TakaraSyncError, TooManyChanges
-from takara_sync.report import Outcome, Report, Result, summary
+from takara_sync.report import ROLLOUT, Outcome, Report, Result, replaces_pods, summary
 from takara_sync.text import one_line, some
 
 _COLOURS = {
@@ -29,6 +30,7 @@ _COLOURS = {
 _CODES = {"green": "32", "yellow": "33", "red": "31"}
 _NARROWEST = 20  # columns: on a narrower terminal, lines are longer than the terminal
 _HEADINGS = ("NAMESPACE", "NAME", "SIZE", "READY", "RESULT", "DETAIL")
+_MORE_HEADINGS = ("STATUS", "WRITTEN")  # the condition that is True, and whether this pass wrote the status
 _LAST = (Result.NOT_REACHED, Result.UNCHANGED, Result.INVALID, Result.BLOCKED, Result.FAILED)
 
 
@@ -39,8 +41,8 @@ class NotWritten(TakaraSyncError):
     default_hint = "Free space where stdout leads to. The writes to the cluster stay."
 
 
-def write(text: str) -> None:
-    """Write `text` to stdout. A pipe that its reader closed is no error.
+def write(text: str) -> bool:
+    """Write `text` to stdout. Returns whether there is still a reader: a pipe that its reader closed is no error.
 
     Raises:
         NotWritten: it could not be written for another reason.
@@ -53,45 +55,57 @@ def write(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise NotWritten(f"The output could not be written: {error.strerror}") from error
+        return False
+    return True
 
 
-def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> None:
-    """Write the document if `output` is json; else the lines, and the error after them.
+def show(document: object, output: str, lines: Iterable[str], error: TakaraSyncError | None = None) -> bool:
+    """Write the document if `output` is json or json-brief; else the lines, and the error after them. As `write`.
 
     Raises:
         NotWritten: stdout could not be written.
     """
-    if output == "json":
+    if output.startswith("json"):
         lines = [json_line(msgspec.to_builtins(document))]
     elif error is not None:
         lines = [*lines, style(fitted(one_line(f"error: {error}")), "red")]
-    write("".join(f"{line}\n" for line in lines))
+    return write("".join(f"{line}\n" for line in lines))
 
 
-def report_lines(report: Report, *, every: bool = False, namespaces: Sequence[str] = ()) -> Iterator[str]:
-    """A table of the Takaras that are not unchanged or not Ready, or of every Takara, and the counts.
+def report_lines(report: Report, *, every: bool = False, remarks: Sequence[str] = ()) -> Iterator[str]:
+    """A table of the Takaras that are not unchanged or not Ready, or of every Takara; the counts, and the remarks.
 
-    What needs attention comes last, next to the counts. namespaces: those of --namespace.
+    What needs attention comes last, next to the counts.
     """
     too_many = isinstance(report.error, TooManyChanges)
     hidden = {Result.UNCHANGED, Result.NOT_REACHED} if too_many else {Result.UNCHANGED}
-    shown = [each for each in report.outcomes if every or each.result not in hidden or each.not_ready]
+    shown = [each for each in report.takaras if every or each.result not in hidden or each.not_ready]
     if shown:
         shown.sort(key=_group)
-        heading, *lines = aligned([_HEADINGS, *map(_row, shown)])
+        headings = (*_HEADINGS[:-1], *(_MORE_HEADINGS if every else ()), _HEADINGS[-1])
+        heading, *lines = aligned([headings, *(_row(each, every=every) for each in shown)])
         yield fitted(heading, indent=4)
         for line, outcome in zip(lines, shown, strict=True):
-            colour = "yellow" if outcome.not_ready else _COLOURS.get(outcome.result, "")
-            yield style(fitted(line, indent=4), colour)
+            yield style(fitted(line, indent=4), _colour(outcome))
     yield fitted(summary(report))
-    if empty := report.empty_of(namespaces):
-        yield f"no Takaras in: {some(empty)}"
+    yield from map(fitted, remarks)
 
 
-def _row(outcome: Outcome) -> tuple[str, ...]:
+def _more(outcome: Outcome, *, every: bool) -> tuple[str, ...]:
+    """The cells of the columns that only -o wide has."""
+    return (outcome.ready, "yes" if outcome.status_written else "no") if every else ()
+
+
+def _colour(outcome: Outcome) -> str:
+    if replaces_pods(outcome.changes):
+        return "red"
+    return "yellow" if outcome.not_ready else _COLOURS.get(outcome.result, "")
+
+
+def _row(outcome: Outcome, *, every: bool) -> tuple[str, ...]:
     size = "" if outcome.size is None else str(outcome.size)
     detail = outcome.detail or (outcome.ready if outcome.not_ready else "")
-    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, detail
+    return *outcome.key, size, str(outcome.ready_replicas), outcome.result, *_more(outcome, every=every), detail
 
 
 def _group(outcome: Outcome) -> int:
@@ -111,10 +125,33 @@ def fitted(text: str, indent: int = 0) -> str:
     if not sys.stdout.isatty():
         return text
     width = max(shutil.get_terminal_size().columns - indent, _NARROWEST)
-    return f"\n{' ' * indent}".join(textwrap.wrap(text, width, break_on_hyphens=False) or [""])
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)  # a name stays whole
+    return f"\n{' ' * indent}".join(lines or [""])
 
 
 def style(text: str, colour: str) -> str:
-    """The text in this colour, on a terminal without NO_COLOR (https://no-color.org); "" is no colour."""
-    plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return text if plain or not colour else f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
+    """The text in this colour, where colours are allowed; "" is no colour."""
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if colour and _has_colours() else text
+
+
+def danger(line: str) -> str:
+    """The line with the word for a danger in red."""
+    return line.replace(ROLLOUT, style(ROLLOUT, "red"))
+
+
+def _has_colours() -> bool:
+    """On a terminal, but not a dumb one. NO_COLOR (https://no-color.org) and FORCE_COLOR (https://force-color.org)
+    come first, in this order."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def unmatched(settings: Settings, namespaces: Collection[str]) -> list[str]:
+    """What of --namespace and --selector met no Takara: perhaps it is mistyped. namespaces: those with a Takara."""
+    if settings.name:  # a name that meets none is an error
+        return []
+    empty = sorted(set(settings.namespace) - set(namespaces))
+    none = settings.selector if not namespaces else ""
+    parts = (f"no Takaras in: {some(empty)}" if empty else "", f"no Takara matches the selector {none}" if none else "")
+    return list(filter(None, map(one_line, parts)))

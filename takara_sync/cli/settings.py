@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from takara_sync import __version__
 from takara_sync.cli.sources import given
 from takara_sync.managed_fields import LEGACY_MANAGERS
+from takara_sync.objects import NAME
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
@@ -111,10 +112,12 @@ _CRON = r"@[a-z]+|[-*,/?0-9A-Za-z]+( +[-*,/?0-9A-Za-z]+){4}"
 _ADDED = r"[A-Za-z0-9._/*\[\]-]+"
 Namespace = Annotated[Text, _matching(_NAMESPACE, "the name of a namespace"), _text_schema(_NAMESPACE)]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
+TakaraName = Annotated[
+    Text, _matching(rf"({_NAMESPACE}/)?{NAME.pattern}", "the name of a Takara, such as web or default/web")
+]
 ObjectName = Annotated[Text, _matching(_NAME, "the name of an object"), _text_schema(_NAME)]
 ObjectKey = Annotated[Text, _matching(f"{_NAMESPACE}/{_NAME}", "the name of an object, as NAMESPACE/NAME")]
 ObjectNames = Annotated[tuple[ObjectName, ...], BeforeValidator(_split)]
-TakaraName = Annotated[Text, _matching(rf"({_NAMESPACE}/)?{_NAME}", "the name of a Takara, such as web or default/web")]
 Prefix = Annotated[
     Text, _matching(_PREFIX, "at most 40 letters, digits and dashes, such as prod-"), _text_schema(_PREFIX)
 ]
@@ -201,7 +204,12 @@ class Settings(BaseSettings):
         "Scope", "every namespace but this one (repeats)", (), "NAME", commands=_INSTALLED
     )
     name: Annotated[tuple[TakaraName, ...], BeforeValidator(_split)] = _option(
-        "Scope", "this Takara: NAME or NAMESPACE/NAME", (), "NAME", commands=("status",), words=True
+        "Scope",
+        "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all",
+        (),
+        "NAME",
+        commands=(*_DECIDING, "status"),
+        words=True,
     )
     selector: Text | None = _option(
         "Scope",
@@ -223,7 +231,7 @@ class Settings(BaseSettings):
         "N",
         commands=_INSTALLED,
     )
-    allow_templates: bool = _option("Safety", "use spec.template", False, commands=_INSTALLED)
+    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_CONNECTED, *_INSTALL))
     legacy_manager: Names = _option(
         "Safety",
         "take over the fields of this field manager (repeats)",
@@ -338,8 +346,13 @@ class Settings(BaseSettings):
         commands=("loop",),
     )
 
-    output: Literal["text", "wide", "json"] = _option(
-        "Output", "the form of the report on stdout", "text", "FORMAT", short="-o", commands=_CONNECTED
+    output: Literal["text", "wide", "json", "json-brief"] = _option(
+        "Output",
+        "the form of the report on stdout; json-brief is JSON without the Takaras that are unchanged and Ready",
+        "text",
+        "FORMAT",
+        short="-o",
+        commands=_CONNECTED,
     )
     tolerate: Annotated[tuple[Literal["blocked", "invalid", "nothing"], ...], BeforeValidator(_split)] = _option(
         "Output",

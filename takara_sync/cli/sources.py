@@ -79,7 +79,11 @@ def _mapping(path: str) -> dict[Any, Any]:
 def _field(word: str, names: Mapping[str, str], source: str, prefix: str = "") -> str:
     """The field with this name. prefix: of a name in a message."""
     if word not in names:
-        close = difflib.get_close_matches(word[:40], names, 1)
-        hint = f", did you mean {prefix}{close[0]}?" if close else ""
-        raise ConfigurationError(f"{source} is not a setting{hint}")
+        raise ConfigurationError(f"{source} is not a setting{close_match(word, names, prefix)}")
     return names[word]
+
+
+def close_match(word: str, names: Collection[str], prefix: str = "") -> str:
+    """`, did you mean NAME?` with the name that looks most like a misspelt word; empty if none does."""
+    close = difflib.get_close_matches(word[:40], names, 1)
+    return f", did you mean {prefix}{close[0]}?" if close else ""

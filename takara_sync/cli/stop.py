@@ -48,6 +48,11 @@ class Stop:
         self._deadline.stop(self._name)
 
     @property
+    def name(self) -> str:
+        """The reason: the name of the signal; empty if nobody asked."""
+        return self._name
+
+    @property
     def asked(self) -> bool:
         return self._asked.is_set()
 

@@ -60,7 +60,7 @@ def write(path: str | None, text: str) -> None:
 def _failures(report: Report) -> Iterator[dict[str, str]]:
     """The Takaras that failed, then those that need a person."""
     for result in (Result.FAILED, Result.BLOCKED, Result.INVALID):
-        yield from (_failure(each) for each in report.outcomes if each.result == result)
+        yield from (_failure(each) for each in report.takaras if each.result == result)
 
 
 def _failure(outcome: Outcome) -> dict[str, str]:

@@ -11,6 +11,7 @@ This module knows no Takara. Programs for other kinds can import everything that
 from __future__ import annotations
 
 import logging
+import os
 
 import tenacity
 
@@ -50,7 +51,7 @@ class Api:
     @classmethod
     def connect(
         cls,
-        kubeconfig: str | None = None,
+        kubeconfig: str | os.PathLike[str] | None = None,
         context: str | None = None,
         *,
         connections: int = 16,
@@ -140,5 +141,6 @@ def _wait(state: tenacity.RetryCallState) -> float:
 
 
 def _log_retry(state: tenacity.RetryCallState) -> Retryable:
-    log.warning("%s; try %d follows in %.1f s", _error(state).message, state.attempt_number + 1, state.upcoming_sleep)
-    return _error(state)
+    error, follows = _error(state), (state.attempt_number + 1, state.upcoming_sleep)
+    log.warning("%s; try %d follows in %.1f s", error.message, *follows, extra={"retry": error.kind})
+    return error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -12,7 +14,16 @@ from msgspec import structs
 
 from takara_sync.deadline import Deadline
 from takara_sync.desired import Manifest, selector_text
-from takara_sync.errors import ApiNotServed, Conflict, CutShort, NotFound, ObjectError, Retryable, Unreadable
+from takara_sync.errors import (
+    ApiNotServed,
+    Conflict,
+    CutShort,
+    NotFound,
+    ObjectError,
+    Retryable,
+    Unreadable,
+    WrongName,
+)
 from takara_sync.kube import decode
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import APPLY, FORBIDDEN_HINT, JSON_PATCH, Expired, Request
@@ -30,6 +41,8 @@ from takara_sync.objects import (
     PodItem,
     Takara,
 )
+from takara_sync.progress import Progress
+from takara_sync.text import some
 
 log = logging.getLogger("takara_sync")
 
@@ -50,6 +63,10 @@ _FORCE = ("force", "true")
 # A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
 # Without it a slow pass could write its old size to a Deployment that another pass created in the meantime.
 _CREATE_ONLY = "1"
+
+
+INSTALL_CRD = "Install the CRD: takara-sync manifests | kubectl apply --server-side -l '!app.kubernetes.io/name' -f -"
+"""Everything else that is installed has this label."""
 
 
 def _as_it_is(item: Any) -> Any:
@@ -84,8 +101,10 @@ class KubeCluster:
     """A cluster with a real API server. One object works for any number of passes, from any thread.
 
     namespaces: send requests only for these namespaces; empty means all. without: leave out these. selector: a label
-    selector for Takaras.
+    selector for Takaras. names: only these Takaras, each NAME or NAMESPACE/NAME; empty means all. It changes no number
+    of requests.
     server_dry_run: send each write as a dry run; the server validates it and stores nothing.
+    progress: is told about each page of a list.
     """
 
     def __init__(
@@ -95,16 +114,22 @@ class KubeCluster:
         namespaces: Sequence[str] = (),
         without: Sequence[str] = (),
         selector: str = "",
+        names: Sequence[str] = (),
         server_dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self._api = api
         self._namespaces = tuple(sorted(set(namespaces)))
         self._fields = tuple(f"metadata.namespace!={name}" for name in without)
         self._selector = selector
+        self._names = tuple(dict.fromkeys(names))
+        self._progress = progress
         self._write_query = (("dryRun", "All"),) if server_dry_run else ()
 
     @classmethod
-    def connect(cls, kubeconfig: str | None = None, context: str | None = None, **options: Any) -> KubeCluster:
+    def connect(
+        cls, kubeconfig: str | os.PathLike[str] | None = None, context: str | None = None, **options: Any
+    ) -> KubeCluster:
         """A cluster with the same credentials as kubectl: see `kube.connection`.
 
         kubeconfig: a path. context: a context in it. options: the arguments of the class.
@@ -126,9 +151,14 @@ class KubeCluster:
         return self._lists(_DEPLOYMENTS, _OURS, deadline)
 
     def takaras(self, deadline: Deadline) -> Listing[Takara]:
-        """Every Takara of the namespaces and the selector. Raises PassStopped."""
+        """Every Takara of the namespaces and the selector, or those of the names.
+
+        Raises:
+            WrongName: a name means no Takara, or several. Other PassStopped.
+        """
         query = (("labelSelector", self._selector),) if self._selector else ()
-        return self._lists(_TAKARAS, query, deadline)
+        found = self._lists(_TAKARAS, query, deadline)
+        return named(found, self._names) if self._names else found
 
     def pods(self, deadline: Deadline) -> Listing[Pod]:
         """Every pod with the label app=takara that is not Succeeded or Failed. Raises PassStopped."""
@@ -178,6 +208,9 @@ class KubeCluster:
             found, token = decode.page(body, resource.kind, resource.lists, len(items) + len(unread))
             items += map(resource.keep, found.items)
             unread |= found.unread
+            if self._progress is not None:
+                done, left = len(items) + len(unread), decode.left_out(body)
+                self._progress(f"listing {resource.plural}", done, None if left is None else done + left)
             if not token:
                 return Listing(tuple(items), unread)
             if token in seen:
@@ -282,6 +315,26 @@ class KubeCluster:
         return decode.single(self._api.send(request, deadline, tries=1), resource.kind, key)  # a proxy may respond
 
 
+def named(found: Listing[Takara], names: Sequence[str]) -> Listing[Takara]:
+    """The Takaras with these names, each NAME or NAMESPACE/NAME.
+
+    Raises:
+        WrongName: a name means no Takara, or Takaras in several namespaces.
+    """
+    keys = [takara.key for takara in found.items] + list(found.unread)
+    wanted = set[Key]()
+    for name in names:
+        meant = [key for key in keys if name in (str(key), key.name)]
+        if not meant:
+            near = get_close_matches(name, {text for key in keys for text in (str(key), key.name)}, 1)
+            raise WrongName(f"There is no Takara {name}", f"Did you mean {near[0]}?" if near else "")
+        if len(meant) > 1:
+            raise WrongName(f"{name} is more than one Takara: {some(meant)}", "Name one of them, or give -n NAMESPACE.")
+        wanted.update(meant)
+    items = tuple(takara for takara in found.items if takara.key in wanted)
+    return Listing(items, {key: why for key, why in found.unread.items() if key in wanted})
+
+
 def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unreadable:
     """The error that ends the pass after a failed list."""
     where = "all namespaces" if namespace is None else f"namespace {namespace}"
@@ -290,5 +343,5 @@ def _unreadable(resource: str, namespace: str | None, error: ObjectError) -> Unr
         hint = f"Grant the right to list {resource} everywhere, or name the namespaces that you may read: -n NAMESPACE."
     if isinstance(error, NotFound | ApiNotServed) and resource == PLURAL:
         message = f"The server does not serve Takaras ({GROUP}/v1alpha1)"
-        hint = "Install the CRD: takara-sync manifests | kubectl apply --server-side -f -"
+        hint = INSTALL_CRD
     return Unreadable(message, hint)

@@ -40,7 +40,7 @@ class Connection:
 
     def __init__(
         self,
-        kubeconfig: str | None = None,
+        kubeconfig: str | os.PathLike[str] | None = None,
         context: str | None = None,
         *,
         before: str = "",
@@ -88,10 +88,12 @@ class Connection:
         """Close idle connections."""
         self.current.close()
 
-    def _begin(self, kubeconfig: str | None, context: str | None, before: str) -> None:
+    def _begin(self, kubeconfig: str | os.PathLike[str] | None, context: str | None, before: str) -> None:
         sources = paths(kubeconfig)
         self.chosen = choose(sources, context, before) or _in_pod(sources)
-        self.source = f"{_source(self.chosen)}, at {_url(self.chosen)}"
+        unchecked = self.chosen.cluster.get("insecure-skip-tls-verify")
+        remark = ", whose certificate is not checked" if unchecked else ""
+        self.source = f"{_source(self.chosen)}, at {_url(self.chosen)}{remark}"
         found = self._current()
         self.current = self._new_client(found)
         self._take(found)

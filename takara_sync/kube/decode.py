@@ -24,6 +24,14 @@ class _ListMeta(Struct, frozen=True):
     next: str = msgspec.field(name="continue", default="")
 
 
+class _CountedMeta(_ListMeta, frozen=True):
+    remaining: int | None = msgspec.field(name="remainingItemCount", default=None)
+
+
+class _Counted(Struct, frozen=True):
+    metadata: _CountedMeta = _CountedMeta()
+
+
 class _Page(Struct, Generic[T], frozen=True, kw_only=True):
     kind: str = ""
     metadata: _ListMeta = _ListMeta()
@@ -60,6 +68,18 @@ def page(body: bytes | bytearray, kind: type[T], kinds: tuple[str, ...], first: 
     if decoded.kind not in kinds:
         raise Unreadable(f"The server answered with {_shown(decoded.kind)} instead of a {kinds[0]}", _HINT)
     return found, decoded.metadata.next
+
+
+def left_out(body: bytes | bytearray) -> int | None:
+    """How many items come on later pages; None if the server does not say it, as for a list with a selector.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/list-meta/ (remainingItemCount)
+    """
+    try:
+        meta = msgspec.json.decode(body, type=_Counted).metadata
+    except _UNREADABLE:
+        return None
+    return meta.remaining if meta.next else 0
 
 
 _DECODERS: dict[type, msgspec.json.Decoder[_Page[Any]]] = {

@@ -137,10 +137,11 @@ def unusable(source: str, why: str, hint: str = NEXT_STEP) -> ConfigurationError
     return ConfigurationError(f"The {source} cannot be used: {why}", hint)
 
 
-def paths(kubeconfig: str | None) -> list[str]:
+def paths(kubeconfig: str | os.PathLike[str] | None) -> list[str]:
     """The files to read: the given file, else those of $KUBECONFIG, else the one in the home folder."""
     home = os.path.expanduser("~/.kube/config")  # noqa: PTH111 - Path.expanduser raises where there is no home
-    return [kubeconfig] if kubeconfig else list(filter(None, (os.environ.get("KUBECONFIG") or home).split(os.pathsep)))
+    given = os.fspath(kubeconfig or "")
+    return [given] if given else list(filter(None, (os.environ.get("KUBECONFIG") or home).split(os.pathsep)))
 
 
 def choose(sources: list[str], context: str | None = None, before: str = "") -> Chosen | None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from takara_sync.errors import (
     ApiNotServed,
     Conflict,
+    DeniedOnAdmission,
     InternalError,
     NotFound,
     ObjectError,
@@ -147,6 +148,8 @@ def _message(request: Request, response: Response, status: _Status) -> str:
 def _forbidden(message: str, status: _Status) -> ObjectError:
     if any(cause.reason == "NamespaceTerminating" for cause in status.causes):
         return NotFound(message)
+    if any(not cause.reason and not cause.field for cause in status.causes):  # an authorizer or a quota gives no cause
+        return DeniedOnAdmission(message)
     return Rejected(message, FORBIDDEN_HINT)
 
 

@@ -17,7 +17,7 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import ObjectError, Retryable, TakaraSyncError, Unreadable, Untrusted
 from takara_sync.kube.connection import Connection
 from takara_sync.kube.response import Request, Response
-from takara_sync.kube.trouble import HINT, causes, explained
+from takara_sync.kube.trouble import HINT, causes, certificate_hint, explained
 
 PAGE_BYTES_MAX = 256 * 2**20
 _CHUNK = 2**16
@@ -143,7 +143,8 @@ def _translated(request: Request, error: Exception, seconds: float) -> Exception
     if late and not isinstance(error, urllib3.exceptions.NewConnectionError):  # urllib3 counts this as a timeout
         return Retryable(f"{request} was not answered within {seconds:.1f} s", HINT, timed_out=True)
     if (untrusted := _cause(error, ssl.SSLCertVerificationError)) is not None:
-        return Untrusted(f"The certificate of the API server is not trusted: {untrusted.verify_message}")
+        what = f"The certificate of the API server is not trusted: {untrusted.verify_message}"
+        return Untrusted(what, certificate_hint(untrusted.verify_code))
     if isinstance(error, urllib3.exceptions.LocationValueError):
         return Unreadable("The server address in the kubeconfig is no valid URL", "Correct clusters[].cluster.server.")
     what, hint = explained(error)

@@ -9,11 +9,18 @@ from collections.abc import Iterator
 
 from urllib3.exceptions import ProxyError
 
-HINT = "Is the API server up, and is its address in the kubeconfig right? The next pass tries again."
+HINT = "Is the API server up, and is its address in the kubeconfig right?"
 _PROXY = "Correct proxy-url in the kubeconfig, or HTTPS_PROXY and NO_PROXY."
 _PASSWORD = "Put user and password into proxy-url or HTTPS_PROXY: http://user:password@proxy:3128."  # noqa: S105
 _DNS = "Check the server of the kubeconfig, and whether you need a VPN or a proxy."
 _SCHEME = "Is http or https right in the server of the kubeconfig?"
+_NAMES = "Use an address of the server that is in its certificate, or set tls-server-name in the kubeconfig."
+_TIMES = "Renew the certificate of the server. If it is valid today, correct the clock of this machine."
+_HINTS = {9: _TIMES, 10: _TIMES, 62: _NAMES, 64: _NAMES}
+"""By the codes of OpenSSL's X509_V_ERR: not yet valid, expired, host name mismatch, IP address mismatch.
+
+https://docs.openssl.org/3.0/man3/X509_STORE_CTX_get_error/
+"""
 _CERTIFICATE = "Check the client-certificate of the kubeconfig's user, and whether it has expired."
 
 
@@ -35,6 +42,11 @@ def explained(error: BaseException) -> tuple[str, str]:
     if reasons and reasons[0] in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"):
         return "the server does not speak TLS", _SCHEME
     return _plain(chain), HINT
+
+
+def certificate_hint(code: int) -> str:
+    """The next step for a certificate that was not accepted; empty for the one of `Untrusted`."""
+    return _HINTS.get(code, "")
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:

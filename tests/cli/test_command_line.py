@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
 
 from takara_sync import __version__
 from takara_sync.cli import loop
-from takara_sync.cli.options import COMMANDS
+from takara_sync.cli.options import COMMANDS, LOOP, about
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.sources import flag_of
 from takara_sync.cli.stop import Stop
 from takara_sync.errors import ConfigurationError, Unreadable
 from takara_sync.report import Exit
@@ -78,8 +80,17 @@ WRONG = {
     "--tolerate": ["failed", "blocked,"],
 }
 OTHERS = {
-    r"is not a command; there are: .*once": [["twice"], ["loop"], ["Once"]],
-    r"(?i)unrecognized arguments": [["once", "twice"], ["--no-such-flag"], ["--max-siz", "3"]],
+    r"is not a command; there are: .*once": [["twice"], ["loop"]],
+    r"is not a command, did you mean once\?": [["Once"], ["onec"], ["onec", "-n", "a"]],
+    r"--no-such-flag is not an option\. See": [["--no-such-flag"], ["once", "--no-such-flag=1"]],
+    r"is not an option, did you mean --max-size\?": [["--max-siz", "3"], ["once", "--max-siz=3"]],
+    r"is not an option, did you mean --interval\?": [["once", "--intervall", "3"]],
+    r"takes no further words, but there is 'twice'": [["check", "twice"], ["manifests", "-n", "a", "twice"]],
+    r"^NAME cannot be .*: expected the name of a Takara": [
+        ["once", "A"],
+        ["plan", "a/b/c"],
+        ["once", "a/"],
+    ],
     r"(?i)expected (at least )?one argument": [["once", "-n"]],
     r"--interval is not used by once; it belongs to: loop": [["once", "--interval", "10"]],
     r"request-timeout \(60 s\) exceeds pass-timeout \(50 s\)": [["once", "--request-timeout", "1m"]],
@@ -92,6 +103,42 @@ MISTAKES += [(argv, message) for message, argvs in OTHERS.items() for argv in ar
 def test_a_mistake_is_named(argv: list[str], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         loaded(argv)
+
+
+@pytest.mark.parametrize(
+    ("argv", "meant"),
+    [
+        (["--wait", "60s"], "Did you mean takara-sync once --wait?"),
+        (["--server"], "Did you mean takara-sync plan --server?"),
+        (["--image", "x", "--schedule=@hourly"], "Did you mean takara-sync manifests --image --schedule?"),
+        (["--dry-run"], "Did you mean takara-sync once --dry-run?"),
+        (["--serve", "--wait", "3"], "Name one of once, plan, "),
+    ],
+)
+def test_flags_without_a_command_suggest_the_command_that_uses_them(argv: list[str], meant: str) -> None:
+    done = run(*argv)
+    assert (done.code, done.stdout) == (2, "")
+    assert f"No command is given. {meant}" in done.stderr
+
+
+def test_names_stand_anywhere_after_the_command() -> None:
+    for argv in (
+        ["once", "web", "a/db"],
+        ["-n", "a", "once", "web", "--dry-run", "a/db"],
+        ["once", "-o", "json", "web,a/db"],
+    ):
+        assert loaded(argv)[1].name == ("web", "a/db")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_the_help_of_a_command_has_its_own_options_only(command: str) -> None:
+    done = run(*filter(None, [command]), "--help")
+    used = {name for name, field in Settings.model_fields.items() if (command or LOOP) in about(field)["commands"]}
+    words = set(re.findall(r"--[a-z-]+[a-z]", done.stdout.partition("\noptions:")[2].partition("\nEach option")[0]))
+    shown = {flag for flag in map(flag_of, Settings.model_fields) if flag in words}
+    assert shown == {flag_of(name) for name in used} - {"--name"}
+    assert (done.code, done.stderr, "exit codes:" in done.stdout) == (0, "", command not in ("demo", "completion"))
+    assert run("-h", *filter(None, [command])).stdout == done.stdout
 
 
 @pytest.mark.parametrize("flag", GOOD)

@@ -70,9 +70,8 @@ def beat_of(maps: ConfigMaps, interval: float, beat: Beat, duration: float | Non
     at: list[str] = []
     with maps.last_pass(interval, beat) as last_pass:
         settings = Settings(output="json")
-        loop.Runner(settings, beat, Heartbeat(None), beat.one_pass, lambda: beat.now, last_pass).loop(
-            interval, duration
-        )
+        runner = loop.Runner(settings, beat, Heartbeat(None), beat.one_pass, lambda: beat.now, last_pass=last_pass)
+        runner.loop(interval, duration)
         at = [str(len(maps.written))]
     return [*at, str(len(maps.written))]
 
@@ -157,7 +156,7 @@ from takara_sync.cli.overrun import watch
 from takara_sync.deadline import Deadline
 import threading
 
-with watch(Deadline(0.1), 0.1, lambda: (print("last words", flush=True), {then})):
+with watch(Deadline(0.1), None, 0.1, lambda: (print("last words", flush=True), {then})):
     threading.Event().wait()
 """
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from takara_sync.cli import loop
+from takara_sync.cli import publish as publishing
 from takara_sync.cli.heartbeat import Heartbeat
 from takara_sync.cli.publish import exit_code, log_summary
 from takara_sync.cli.settings import Settings
@@ -124,6 +125,13 @@ def test_a_bounded_loop_starts_nothing_that_would_not_end_in_time(
     assert beat.loop(10, duration) == Exit.FAILED
     assert beat.began == began
     assert len(beat.waited) == len(began) - 1
+
+
+def test_a_loop_ends_when_nobody_reads_its_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "show", lambda *_: False)
+    beat = Beat(1, 1, 1, outcome=report(Result.CONTESTED))
+    assert beat.loop(10) == Exit.OK
+    assert len(beat.began) == 1
 
 
 def test_each_pass_is_reported_as_soon_as_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,7 @@ from takara_sync.cli.metrics import INFO, METRICS, Series, added, at_start, samp
 from takara_sync.cli.metrics_sinks import Metrics, group_url
 from takara_sync.cli.publish import publish
 from takara_sync.cli.settings import Settings
+from takara_sync.cli.stop import Stop
 from takara_sync.diff import Change
 from takara_sync.errors import CutShort, TooManyChanges, Unreadable
 from takara_sync.kube.api import Deadline, Request
@@ -310,7 +311,7 @@ def test_whatever_hangs_delays_a_pass_by_a_second_in_total(monkeypatch: pytest.M
     metrics, beat = Metrics(push_url="http://a.invalid"), Heartbeat("http://b.invalid")
     with mock.patch("threading.Event.wait", wait), mock.patch("time.monotonic", side_effect=lambda: now[0]):
         for _ in range(3):
-            publish(report(), Settings(output="json"), beat, metrics)
+            publish(report(), Settings(output="json"), beat, metrics, Stop())
     hangs.set()
     assert sum(waited[:2]) <= background.WAIT == 1
     assert sum(waited) <= 3

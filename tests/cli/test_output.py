@@ -41,6 +41,21 @@ def test_a_full_disk_is_one_sentence() -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_a_report_for_a_full_disk_is_one_sentence_and_no_success(kubeconfig: str) -> None:
+    variables = {"KUBECONFIG": kubeconfig, "TAKARA_SYNC_LOG_FORMAT": "text", "TAKARA_SYNC_LOG_LEVEL": "warning"}
+    for command in ("once", "plan", "check"):
+        done = shell(f"takara-sync {command} -n default > /dev/full", **variables)
+        assert done.returncode == 1
+        assert done.stderr.count(b"\n") == done.stderr.count(b"No space left on device") == 1, done.stderr
+
+
+def test_a_loop_whose_reader_is_gone_ends(kubeconfig: str) -> None:
+    done = shell(
+        "set -o pipefail; takara-sync --interval 0.1 -n default --log-level warning | head -1", KUBECONFIG=kubeconfig
+    )
+    assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
+
+
 def test_a_reader_who_has_had_enough_is_no_error() -> None:
     done = shell("set -o pipefail; takara-sync manifests | head -1")
     assert (done.returncode, done.stderr) == (0, b"")

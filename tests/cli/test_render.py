@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from takara_sync.cli.render import report_lines, show
+from takara_sync.cli.render import report_lines, show, unmatched
+from takara_sync.cli.settings import Settings
 from takara_sync.conditions import Reason
 from takara_sync.diff import Change
 from takara_sync.errors import Unreadable
@@ -47,7 +48,13 @@ def test_text_shows_what_is_not_unchanged_in_whole_aligned_lines_and_wide_shows_
     ]
     assert text_of(REPORT).splitlines() == expected
     wide = text_of(REPORT, every=True).splitlines()
-    assert (len(wide), "ns          fine          1      1       unchanged" in wide) == (len(expected) + 1, True)
+    assert len(wide) == len(expected) + 1
+    assert wide[0].split() == ["NAMESPACE", "NAME", "SIZE", "READY", "RESULT", "STATUS", "WRITTEN", "DETAIL"]
+    assert "ns          fine          1      1       unchanged   Ready    no" in wide
+    changed = (
+        "ns          a-long-name   3      0       updated              yes       spec.replicas 7 -> 3 (set by kubectl)"
+    )
+    assert changed in wide
 
 
 def test_what_is_not_ready_and_what_failed_come_last_in_groups() -> None:
@@ -85,7 +92,22 @@ def test_json_is_one_line_with_everything(capsys: pytest.CaptureFixture[str]) ->
     assert found["counts"] == {"updated": 1, "unchanged": 1, "failed": 1}
 
 
+def test_brief_json_says_only_what_is_not_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    """500 idle Takaras are one short line; one that is not Ready is news."""
+    idle = [Outcome(Key("ns", f"t{number}"), Result.UNCHANGED, ready="Ready") for number in range(500)]
+    waiting = Outcome(Key("ns", "waiting"), Result.UNCHANGED, ready="Progressing")
+    whole = Report((*idle, waiting, OUTCOMES[2]), STARTED, 1)
+    show(whole.document(brief=True), "json-brief", ())
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    assert [takara["name"] for takara in found["takaras"]] == ["waiting", "a-long-name"]
+    assert found["counts"] == {"updated": 1, "unchanged": 501}
+    show(Report(tuple(idle), STARTED, 1).document(brief=True), "json-brief", ())
+    assert len(capsys.readouterr().out) < 300
+
+
 def test_a_list_of_names_stays_short() -> None:
-    last = text_of(Report((), STARTED, 0), namespaces=[f"ns{number:04}" for number in range(1000)]).splitlines()[-1]
+    settings = Settings(namespace=tuple(f"ns{number:04}" for number in range(1000)))
+    last = text_of(Report((), STARTED, 0), remarks=unmatched(settings, ())).splitlines()[-1]
     assert last.startswith("no Takaras in: ns0000, ns0001, ")
     assert last.endswith(", ns0019 and 980 more")

@@ -81,7 +81,7 @@ class Sources:
     def flag(self, text: str) -> list[str]:
         if core(Settings.model_fields[self.name].annotation) is bool:
             return [flag_of(self.name) if text == "true" else flag_of(f"no_{self.name}")]
-        return ["status", text] if self.name == "name" else [flag_of(self.name), text]
+        return ["once", text] if self.name == "name" else [flag_of(self.name), text]
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:
         environ = NEEDS.get(self.name, {}) | ({} if variable is None else {self.variable: variable})

@@ -27,8 +27,8 @@ def test_ages_are_never_coarser_than_half(seconds: float, text: str) -> None:
     ("at", "text"),
     [
         ("2026-01-01T11:59:00Z", "2026-01-01T11:59:00Z (60s ago)"),
-        ("2026-01-01T12:10:00+00:00", "2026-01-01T12:10:00+00:00 (in 10m)"),
-        ("2026-01-01T11:59:00", "2026-01-01T11:59:00 (60s ago)"),
+        ("2026-01-01T13:10:00.123456+01:00", "2026-01-01T12:10:00Z (in 10m)"),
+        ("2026-01-01T11:59:00", "2026-01-01T11:59:00Z (60s ago)"),
         ("", "at an unknown time"),
         ("soon", "at an unknown time"),
     ],
@@ -150,7 +150,11 @@ def pod(name: str = "one-5d-x", labels: Any = None, owner: str = "one-5d", **sta
     return msgspec.json.decode(msgspec.json.encode({"metadata": metadata, "status": status}), type=detail.PodAndStatus)
 
 
-WAITING = {"state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}, "restartCount": 4}
+WAITING = {
+    "name": "takara",
+    "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+    "restartCount": 4,
+}
 UNSCHEDULED = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}
 
 

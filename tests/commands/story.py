@@ -6,7 +6,6 @@ python -m tests.commands.story    write its output into docs/status.md
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -166,7 +165,8 @@ def page(told: Story) -> str:
     text = PAGE.read_text()
     for args in ("", " web"):
         head, output = f"```console\n$ takara-sync status{args}\n", told.status(*args.split()).stdout
-        text = re.sub(f"{re.escape(head)}.*?```", lambda _, new=f"{head}{output}```": new, text, flags=re.DOTALL)
+        before, _, rest = text.partition(head)
+        text = f"{before}{head}{output}```{rest.partition('```')[2]}"
     return text
 
 

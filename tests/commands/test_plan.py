@@ -38,7 +38,7 @@ def test_two_managers_are_both_named_with_what_and_when(world: World, commands: 
     assert len(line["ages"]) == 2
     assert (line["action"], line["rollout"], done.code) == ("apply", True, 1)
     shown = commands.run("plan").stdout.splitlines()
-    assert shown[0] == f"~ {world.namespace}/one: apply  rollout"
+    assert shown[0] == f"~ {world.namespace}/one: apply  ROLLOUT: pods are replaced, REPLICAS: 7 -> 3"
     assert shown[1].startswith("    spec.replicas 7 -> 3 (set by kubectl, subresource scale")
     assert re.fullmatch(rf"    {re.escape(IMAGE)} nginx -> busybox \(set by kubectl-set, \S+Z\)", shown[2])
     assert shown[3] == "plan: 1 to apply, 1 unchanged"
@@ -112,7 +112,10 @@ def test_the_server_accepts_and_stores_nothing(world: World, commands: Commands)
         "old": "accepted, no rollout",
     }
     shown = commands.run("plan", "--server").stdout
-    assert f"~ {world.namespace}/grown: apply  no rollout, server: accepted, no rollout" in shown.splitlines()
+    assert (
+        f"~ {world.namespace}/grown: apply  no rollout, REPLICAS: 1 -> 2, server: accepted, no rollout"
+        in shown.splitlines()
+    )
 
 
 def test_the_server_refuses_a_malformed_template_in_its_own_words(world: World, commands: Commands) -> None:

@@ -160,7 +160,7 @@ def met_at(
 def assert_logged(simulation: Simulation, process: Process, report: Report, caplog: pytest.LogCaptureFixture) -> None:
     """Each change of a Deployment's spec has its line in the log, and its Takara says in the report that it changed."""
     lines = [(line.takara, change) for line in caplog.records for change in getattr(line, "changes", [{}])]  # type: ignore[attr-defined]
-    outcomes = {outcome.key.name: outcome for outcome in report.outcomes}
+    outcomes = {outcome.key.name: outcome for outcome in report.takaras}
     for name, before, after in process.changed:
         assert outcomes[name].result in CHANGED, f"{name} was changed, but is {outcomes[name].result}"
         mine = [change for key, change in lines if key == f"{simulation.namespace}/{name}"]

@@ -76,7 +76,7 @@ def changes_of(report: Report) -> list[Any]:
     """What changed, without the word for it and the manager before: after half a take-over the fields are ours."""
     return [
         (one.key, one.result in CHANGED, [(change.field, change.old, change.new) for change in one.changes])
-        for one in report.outcomes
+        for one in report.takaras
     ]
 
 

@@ -11,6 +11,7 @@ from tests.control_plane.server import ControlPlane
 from tests.control_plane.waiting import SETTLE_SECONDS, wait_until
 from tests.manifests.install import apply, identity, objects, tenant, without_workload
 from tests.manifests.pods import deployment
+from tests.server import User
 from tests.world import takara
 
 TAKARAS = "/apis/maho.takara.org/v1alpha1/namespaces/default/takaras?dryRun=All"
@@ -47,7 +48,7 @@ def installed_with(fresh_control_plane: Callable[..., ControlPlane]) -> Callable
 
 
 def install(server: ControlPlane, *argv: str) -> None:
-    """Apply all but the workload, and wait until both policies of the fence are enforced."""
+    """Apply all but the workload, and wait until both policies of the fence are enforced, and the rights known."""
     apply(server, without_workload(objects(*argv)))
     nobody, itself = tenant(server, "default", "takara-edit"), identity(server)
 
@@ -59,3 +60,13 @@ def install(server: ControlPlane, *argv: str) -> None:
         return "; ".join(str(one.body) for one in answers if "ValidatingAdmissionPolicy" not in str(one.body))
 
     wait_until(unfenced, within=SETTLE_SECONDS, every=0.1)
+    if "--allow-templates" in argv:
+        wait_until(lambda: may(server, itself, "use", "template"), within=SETTLE_SECONDS, every=0.1)
+
+
+def may(server: ControlPlane, user: User, verb: str, subresource: str, namespace: str = "default") -> str:
+    """Empty if the user may do this to a subresource of Takaras."""
+    about = {"verb": verb, "group": "maho.takara.org", "resource": "takaras", "subresource": subresource}
+    spec = {"user": user.name, "resourceAttributes": about | {"namespace": namespace}}
+    answer = server.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": spec})
+    return "" if answer.body["status"]["allowed"] else f"{user.name} may not {verb} takaras/{subresource}"

@@ -37,7 +37,7 @@ def apply(server: Server, found: Iterable[Json], *args: str) -> str:
 
 
 def identity(server: Server, namespace: str = "takara-system", name: str = "takara-sync") -> User:
-    """The ServiceAccount of that namespace, with a token as a pod of it gets one."""
+    """A ServiceAccount of that namespace, with a token as a pod of it gets one."""
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     answer = server.call("POST", path, body)

@@ -50,7 +50,6 @@ OTHER_PODS: dict[str, Json] = {
     "hostPID": {"pod": {"hostPID": True}},
     "another ServiceAccount": {"pod": {"serviceAccountName": "admin"}},
     "a node": {"pod": {"nodeName": "control-plane"}},
-    "tolerations": {"pod": {"tolerations": [{"operator": "Exists"}]}},
     "a priority": {"pod": {"priorityClassName": "system-node-critical"}},
     "a runtime": {"pod": {"runtimeClassName": "x"}},
     "a pod security context": {"pod": {"securityContext": {"runAsUser": 0}}},
@@ -58,6 +57,5 @@ OTHER_PODS: dict[str, Json] = {
     "a second container": {"pod": {"containers": [DEFAULT, _OTHER]}},
     "a container before": {"pod": {"initContainers": [_OTHER]}},
     "an annotation": {"metadata": {"annotations": {"inject.example/template": "evil"}}},
-    "a label": {"metadata": {"labels": {"app": "takara", "takara_cr": "one", "role": "db"}}},
 }
 """Changes of the default pod, as arguments of `deployment`."""

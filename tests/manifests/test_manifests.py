@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -11,7 +11,8 @@ import yaml
 from takara_sync import __version__
 from takara_sync.desired import default_container
 from takara_sync.errors import ConfigurationError
-from tests.manifests.install import ROOT, Json, objects
+from takara_sync.kube.cluster import INSTALL_CRD
+from tests.manifests.install import Json, objects
 from tests.manifests.kustomize import COMPONENTS, FOLDERS, build, by_name, overlay
 from tests.support.command import loaded, run
 
@@ -50,13 +51,27 @@ def test_each_mode_is_its_folder(kubectl: Path, argv: tuple[str, ...], folder: s
     assert by_name(printed(*argv)) == by_name(build(kubectl, "crd")) | by_name(build(kubectl, folder))
 
 
+def test_the_hint_to_install_the_crd_selects_the_crd_and_nothing_else() -> None:
+    """A checkout is not needed, and nobody who wants to look gets a CronJob."""
+    label = re.search(r"-l '!(\S+)'", INSTALL_CRD)
+    assert label
+    chosen = [one["kind"] for one in printed() if label[1] not in one["metadata"].get("labels", {})]
+    assert chosen == ["CustomResourceDefinition"]
+
+
+@pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
+def test_the_log_of_an_install_leaves_out_what_is_unchanged(mode: str) -> None:
+    _, container = workload(printed("--mode", mode))
+    assert "--output=json-brief" in container["args"]
+
+
 @pytest.mark.parametrize("mode", ["cronjob", "loop", "once"])
 def test_the_options_are_what_an_overlay_makes_by_hand(kubectl: Path, tmp_path: Path, mode: str) -> None:
     made = overlay(
         kubectl,
         tmp_path,
         resources=["k8s/crd", f"k8s/{mode}"],
-        components=["k8s/components/templates", "k8s/components/namespaced"],
+        components=["k8s/components/namespaced", "k8s/components/templates"],
         images=[{"name": "takara-sync", "newName": "example.invalid/takara-sync", "newTag": "9"}],
     )
     argv = ("--mode", mode, "--allow-templates", "--watch-namespace=default", "--image=example.invalid/takara-sync:9")
@@ -118,7 +133,7 @@ def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates
     one, container = workload(objects(*argv, *templates))
     command, settings = loaded(container["args"])
     assert command == ("once" if "--mode=once" in argv else "loop")
-    assert (settings.output, settings.tolerate) == ("json", ("blocked", "invalid"))
+    assert (settings.output, settings.tolerate) == ("json-brief", ("blocked", "invalid"))
     assert settings.allow_templates == bool(templates)
     assert settings.namespace == (("a", "b") if "--watch-namespace=a,b" in argv else ())
     if one["kind"] == "CronJob":
@@ -127,6 +142,19 @@ def test_the_arguments_are_those_of_the_command(argv: tuple[str, ...], templates
         assert longest < 60
     else:
         assert (settings.interval, settings.duration) == (10, None)
+
+
+def test_templates_are_a_right_of_every_role_and_change_no_policy() -> None:
+    right = {"apiGroups": ["maho.takara.org"], "resources": ["takaras/template"], "verbs": ["use"]}
+    for argv, roles in (((), 1), (("--watch-namespace=a,b",), 2)):
+        plain, templates = objects(*argv), objects(*argv, "--allow-templates")
+        mine = [each for each in templates if each["metadata"]["name"] == "takara-sync" and "rules" in each]
+        assert [each["rules"][-1] for each in mine] == [right] * roles
+        assert str(right) not in str(plain)
+        policies = [
+            [each for each in found if each["kind"] == "ValidatingAdmissionPolicy"] for found in (plain, templates)
+        ]
+        assert policies[0] == policies[1]
 
 
 def test_the_image_is_of_this_version_the_fence_always_there_and_the_order_one_to_apply_in() -> None:
@@ -154,15 +182,18 @@ def test_every_folder_builds_and_deleting_one_leaves_the_api_and_so_every_takara
         assert overlay(kubectl, tmp_path, resources=["k8s/cronjob"], components=[f"k8s/{component}"]), component
 
 
-def cel(value: Any) -> str:
-    """A value as CEL writes it within a dyn map."""
-    if isinstance(value, list):
-        return f"dyn([{', '.join(repr(item) for item in value)}])"
-    return f"dyn({value!r})"
+def test_the_policy_has_the_default_container_that_the_program_makes() -> None:
+    """As the API server completes it; image and pull policy are variables, for an install to change."""
+    (policy,) = (each for each in objects() if each["kind"] == "ValidatingAdmissionPolicy" and "sync" in _named(each))
+    variables = {each["name"]: each["expression"] for each in policy["spec"]["variables"]}
+    default = default_container()
+    assert variables["image"] == f"'{default['image']}'"
+    started = (
+        f"dyn({{'name': dyn('{default['name']}'), 'image': dyn(variables.image), 'command': dyn({default['command']})"
+    )
+    assert variables["defaultContainer"].startswith(started)
+    assert set(default) == {"name", "image", "command"}
 
 
-def test_the_policy_admits_exactly_the_default_container_that_the_program_makes() -> None:
-    """As the API server completes it."""
-    rendered = ", ".join(f"{key!r}: {cel(value)}" for key, value in default_container().items())
-    policy = (ROOT / "k8s" / "base" / "fence.yaml").read_text()
-    assert f"dyn({{{rendered}, 'resources': dyn({{}})," in " ".join(policy.split())
+def _named(one: Json) -> str:
+    return str(one["metadata"]["name"])

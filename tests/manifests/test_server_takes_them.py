@@ -17,10 +17,11 @@ from tests.manifests.kustomize import FOLDERS
 from tests.manifests.test_manifests import workload
 
 VERSIONS = [f"1.{minor}" for minor in range(30, 37)]
+OTHERS = (ROOT / "k8s" / "chart", ROOT / "k8s" / "monitoring")  # templates, and configurations of other programs
 FILES = sorted(
     path
     for path in (ROOT / "k8s").rglob("*.yaml")
-    if path.name != "kustomization.yaml" and ROOT / "k8s" / "chart" not in path.parents
+    if path.name != "kustomization.yaml" and not set(OTHERS) & set(path.parents)
 )
 ENFORCED = {"pod-security.kubernetes.io/enforce": "restricted"}
 

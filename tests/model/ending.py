@@ -41,7 +41,7 @@ def _passed(machine: Machine) -> Pass:
 def _unfinished(one: Pass, after: truth.Picture) -> Iterator[str]:
     """Who is neither Ready nor named with a reason."""
     report = one.report
-    for outcome in report.outcomes if report else ():
+    for outcome in report.takaras if report else ():
         name = outcome.key.name
         takara, deployment = after.takaras[name], after.deployments.get(name)
         if truth.row(takara, deployment, one.program) == "converge" and outcome.result != "failed":

@@ -128,7 +128,7 @@ class Machine(Happenings):
         self.law.breaches += truth.breaches_of_a_report(one)
         report = one.report
         self.steps["killed" if report is None else f"exit {int(report.exit)}"] += 1
-        self.steps.update(str(outcome.result) for outcome in (report.outcomes if report else ()))
+        self.steps.update(str(outcome.result) for outcome in (report.takaras if report else ()))
 
     # -------------------------------------------------------------- what must hold
 

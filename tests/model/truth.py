@@ -81,16 +81,16 @@ def breaches_of_a_report(one: Pass) -> Iterator[str]:
         yield f"sync_once raised {one.bug!r}"
     if report is None:
         return
-    if bugs := [str(outcome.message) for outcome in report.outcomes if outcome.bug]:
+    if bugs := [str(outcome.message) for outcome in report.takaras if outcome.bug]:
         yield f"a bug: {bugs}"
     # A create that failed where the Deployment of a predecessor stands has nothing left to do but to wait.
-    waiting = {outcome.key.name for outcome in report.outcomes if outcome.reason == Reason.PREDECESSOR}
+    waiting = {outcome.key.name for outcome in report.takaras if outcome.reason == Reason.PREDECESSOR}
     bad = [path for path, status in one.sight.last.items() if status >= 500 and path.rpartition("/")[2] not in waiting]
     if report.exit == 0 and bad:
         yield f"exit 0, but these writes failed: {bad}"
     if report.exit == 0 and one.sight.pods is None:
         yield "exit 0, but the pods were never listed"
-    named = {outcome.key.name for outcome in report.outcomes}
+    named = {outcome.key.name for outcome in report.takaras}
     if report.error is None and named != one.sight.listed:
         yield f"the report does not name {sorted(named ^ one.sight.listed)}"
 
@@ -104,7 +104,7 @@ def breaches_of_a_pass(one: Pass, before: Picture, after: Picture) -> Iterator[s
     if report is None or report.error is not None:
         yield f"an undisturbed pass stopped: {report and report.error}"
         return
-    outcomes = {outcome.key.name: outcome for outcome in report.outcomes}
+    outcomes = {outcome.key.name: outcome for outcome in report.takaras}
     for name, takara in before.takaras.items():
         found = row(takara, before.deployments.get(name), one.program)
         if name not in outcomes or outcomes[name].result not in _RESULTS[found]:
@@ -210,7 +210,7 @@ def _of_its_status(
 
 def breaches_of_a_second_pass(first: Pass, second: Pass) -> Iterator[str]:
     """After a pass, and nothing since, there is nothing to write but for what the server refuses each time."""
-    outcomes = first.report.outcomes if first.report else ()
+    outcomes = first.report.takaras if first.report else ()
     failed = {outcome.key.name for outcome in outcomes if outcome.result == "failed"}
     for sent in second.writes:
         if sent.name not in failed or sent.plural == "takaras":

@@ -23,7 +23,7 @@ def survives(world: World, poisons: Mapping[str, Poison]) -> Report:
     report = poisoned(world, poisons).sync()
     about = "; ".join(f"{name}: {poison}" for name, poison in poisons.items())
     assert report.error is None, f"{report.error}: {about}"
-    bugs = [outcome for outcome in report.outcomes if outcome.bug]
+    bugs = [outcome for outcome in report.takaras if outcome.bug]
     assert not bugs, f"{poisons.get(bugs[0].key.name)}: {bugs[0]}"
     assert report.exit in (0, 1, 6), about
     _each_is_named(report, about)
@@ -38,14 +38,14 @@ def survives(world: World, poisons: Mapping[str, Poison]) -> Report:
 
 def _each_is_named(report: Report, about: str) -> None:
     """One line each: by its name, or, where that is what is poisoned, by its place in the list."""
-    names = [outcome.key.name for outcome in report.outcomes]
+    names = [outcome.key.name for outcome in report.takaras]
     assert len(names) == len(set(names)) == len(FLEET), f"{about}: {names}"
     for place, name in enumerate(FLEET):
         assert name in names or any(f"item {place} of the list" in each for each in names), f"{name}: {about}"
 
 
 def _good_ones_are_right(world: World, report: Report, about: str) -> None:
-    results = {outcome.key.name: str(outcome.result) for outcome in report.outcomes}
+    results = {outcome.key.name: str(outcome.result) for outcome in report.takaras}
     for name in GOOD:
         assert results[name] in ("created", "updated", "unchanged"), f"{about}: {name} was {results[name]}"
         live = world.call("GET", f"{DEPLOYMENTS}/{name}")
@@ -56,7 +56,7 @@ def _good_ones_are_right(world: World, report: Report, about: str) -> None:
 
 def _nothing_else_was_written(world: World, report: Report, about: str) -> None:
     """Writes are for the fleet alone, and there is none for what could not be read."""
-    unread = {each.key.name for each in report.outcomes if _is_unread(each.message)}
+    unread = {each.key.name for each in report.takaras if _is_unread(each.message)}
     allowed = {f"{DEPLOYMENTS}/{name}" for name in FLEET} | {f"{TAKARAS}/{name}/status" for name in FLEET}
     written = {path for _, path, _ in world.writes}
     assert written <= allowed, f"{about}: {written - allowed}"

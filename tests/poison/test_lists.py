@@ -33,7 +33,7 @@ def test_a_name_that_is_none_is_an_item_of_the_list(base: World, recorder: Recor
     batch = dict(zip(BAD, poisons, strict=False))
     report = survives(drifted(base), batch)
     if plural == "takaras":
-        unread = [outcome for outcome in report.outcomes if outcome.reason == "Unread"]
+        unread = [outcome for outcome in report.takaras if outcome.reason == "Unread"]
         assert len(unread) == len(NAMES)
         assert all("item " in outcome.key.name and len(outcome.key.name) < 120 for outcome in unread)
     recorder.commands(poisoned(drifted(base), batch), "text", terminal=False)
@@ -44,7 +44,7 @@ def test_a_name_that_is_none_is_an_item_of_the_list(base: World, recorder: Recor
 def test_where_a_deployment_has_no_name_none_is_created(base: World) -> None:
     """The one that could not be read may be anybody's."""
     world = poisoned(drifted(base), {BAD[0]: at("deployments", ("metadata",), "a number", b"5")})
-    (outcome,) = (each for each in world.sync().outcomes if each.key.name == BAD[0])
+    (outcome,) = (each for each in world.sync().takaras if each.key.name == BAD[0])
     assert (str(outcome.result), outcome.reason) == ("failed", "Unread")
     assert f"{DEPLOYMENTS}/{BAD[0]}" not in [path for _, path, _ in world.writes]
 

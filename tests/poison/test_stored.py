@@ -52,10 +52,10 @@ def settles(world: World, poisons: Mapping[str, Poison]) -> int:
     about = "; ".join(f"{name}: {poison}" for name, poison in poisons.items())
     first = world.sync()
     assert first.error is None, about
-    assert not any(outcome.bug for outcome in first.outcomes), f"{[o for o in first.outcomes if o.bug]}: {about}"
+    assert not any(outcome.bug for outcome in first.takaras), f"{[o for o in first.takaras if o.bug]}: {about}"
     second = world.sync()
     assert [write for write in world.writes if write[2] < 300] == [], about
-    assert [o.key for o in second.outcomes if str(o.result) in ("created", "updated", "taken over")] == [], about
+    assert [o.key for o in second.takaras if str(o.result) in ("created", "updated", "taken over")] == [], about
     return let_in
 
 

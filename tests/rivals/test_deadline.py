@@ -59,7 +59,7 @@ class Restless(Stop):
     def _pass(self, policy: Policy, deadline: Deadline, start: Key | None) -> Report:
         report = sync_once(self.cluster, policy, workers=1, seconds=deadline, start=start, now=self._now)
         self.reports.append(report)
-        for outcome in report.outcomes:
+        for outcome in report.takaras:
             if outcome.result == "updated":
                 set_image(self.world, "nginx", name=outcome.key.name)
         return report
@@ -88,7 +88,7 @@ def check_nobody_starves(restless: Restless, rounds: int) -> None:
     restless.loop(rounds)
     for number in range(rounds):
         reports = restless.reports[number * ROUND : (number + 1) * ROUND]
-        outcomes = [outcome for report in reports for outcome in report.outcomes]
+        outcomes = [outcome for report in reports for outcome in report.takaras]
         done = {outcome.key.name for outcome in outcomes if outcome.status_written}
         assert sorted(set(FLEET) - done) == []
 

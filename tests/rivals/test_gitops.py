@@ -42,7 +42,7 @@ def rounds(passes: Passes, kept: Json, *, force: bool = False) -> list[tuple[int
     for _ in range(ROUNDS):
         code = git_sync(passes.world, kept, force=force).status
         before = len(passes.writes)
-        (outcome,) = passes.once().outcomes
+        (outcome,) = passes.once().takaras
         done.append((code, outcome, len(passes.writes) - before))
     return done
 
@@ -140,7 +140,7 @@ def test_a_put_of_the_whole_object_is_repaired_once_and_named(passes: Passes) ->
     body = whole(passes.world, "nginx", labels={"team": "blue"})
     for _ in range(3):
         assert _put(passes.world, body) == 200
-        (outcome,) = passes.once().outcomes
+        (outcome,) = passes.once().takaras
         assert str(outcome.result) == "updated"
         assert ("spec.template.spec.containers[takara].image", "flux") in named(outcome)
         live = passes.world.deployment("one")
@@ -157,7 +157,7 @@ def test_a_put_without_the_owner_makes_it_nobodys_and_is_left_alone(passes: Pass
     assert _put(passes.world, body) == 200
     for _ in range(3):
         report = passes.once()
-        assert (report.exit, [one.reason for one in report.outcomes]) == (6, ["DeploymentWithoutController"])
+        assert (report.exit, [one.reason for one in report.takaras]) == (6, ["DeploymentWithoutController"])
     assert image_of(passes.world) == "nginx"
     assert of_deployments(passes.writes)[1:] == []  # none but the create
     assert passes.world.condition("one", "Stalled")["status"] == "True"

@@ -96,7 +96,7 @@ def test_an_operator_that_lists_the_pods_anyhow_costs_a_status_a_pass_and_no_pod
     for _ in range(ROUNDS):
         writes, ours = both.operator.writes, len(both.passes.writes)
         both.operator.reconcile()
-        (outcome,) = both.passes.once().outcomes
+        (outcome,) = both.passes.once().takaras
         overwrote = both.operator.writes > writes
         assert len(both.passes.writes) - ours <= 2 * overwrote
         assert (str(outcome.result), outcome.reason) == ("unchanged", "StatusOverwritten" if overwrote else "")

@@ -52,7 +52,7 @@ def check_no_flip_flop(versions: Versions) -> None:
     generation = world.deployment("one")["metadata"]["generation"]
     for number in range(6):
         report = versions.older()
-        assert (report.exit, [outcome.reason for outcome in report.outcomes]) == (6, ["NewerFormat"])
+        assert (report.exit, [outcome.reason for outcome in report.takaras]) == (6, ["NewerFormat"])
         if number % 2:
             assert versions.newer().exit == 0
     assert versions.old.writes[before:] == []  # its status is left alone too
@@ -132,7 +132,7 @@ def test_a_rollback_is_asked_for(world: World) -> None:
     versions.newer()
     report = versions.older()
     assert report.exit == 0
-    assert ("busybox:2", "busybox") in [(change.old, change.new) for change in report.outcomes[0].changes]
+    assert ("busybox:2", "busybox") in [(change.old, change.new) for change in report.takaras[0].changes]
     assert image_of(world) == OLDER_IMAGE
     assert world.status("one")["deployment"]["format"] == newer.FORMAT - 1
     versions.old.policy = Policy()  # the flag has done its work: without it nothing is newer any more

@@ -37,12 +37,15 @@ from tests.unit.rows import (
     applied_at,
     invalid,
     not_ours,
+    pause,
     predecessor,
     rejected,
+    unselected,
 )
 
 ACCEPTING = Policy(accept_newer_format=True)
 KEPT = ("Keep", "", "ours")
+OTHER_SELECTOR = ("Block", "DeploymentSelectorDiffers", "ours")
 CHANGED = ("Block", "ChangedOnAdmission", "ours")
 DUE, NOT_DUE = "uid-25", "uid-1"
 AGAIN = ("Apply", 3, "at once")
@@ -87,6 +90,10 @@ CASES: dict[str, list[Case]] = {
         ),
     ],
     "paused": [
+        *(
+            pause(word, ("Keep", "", "none of ours"))
+            for word in ("True", "yes", "YES", "on", "1", " true ", "soon", "2")
+        ),
         Case("absent", takara_json(annotations=PAUSED), None, ("Keep", "", "none of ours")),
         Case("drifted", takara_json(size=5, annotations=PAUSED), deployment_json(), KEPT),
         Case("legacy", takara_json(annotations=PAUSED), legacy(deployment_json()), KEPT),
@@ -104,7 +111,7 @@ CASES: dict[str, list[Case]] = {
         Case("the limit itself", takara_json(size=1000), None, ("Create", 1000)),
         Case("was there before", settled(), None, ("Create", 3)),
         Case("template allowed", takara_json(spec={"size": 2, "template": TEMPLATE}), None, ("Create", 2), TEMPLATES),
-        Case("paused: not quite", takara_json(annotations=dict.fromkeys(PAUSED, "True")), None, ("Create", 3)),
+        *(pause(word, ("Create", 3)) for word in ("false", "False", "no", "NO", "off", "0", "", " ")),
     ],
     "predecessor": [
         predecessor("seen for the first time", None, "Keep"),
@@ -141,6 +148,11 @@ CASES: dict[str, list[Case]] = {
         Case(
             "legacy fields", settled(record={"format": 9}), legacy(deployment_json()), ("Block", "NewerFormat", "ours")
         ),
+    ],
+    "selector": [
+        Case("adopted", takara_json(), unselected(deployment_json()), OTHER_SELECTOR),
+        Case("drifted", settled(size=5), unselected(deployment_json()), OTHER_SELECTOR),
+        Case("of the Go operator", takara_json(), unselected(legacy(deployment_json())), OTHER_SELECTOR),
     ],
     "legacy": [
         Case("Go operator", takara_json(), legacy(deployment_json()), TAKEN_OVER),

@@ -9,6 +9,7 @@ from takara_sync.plan import Apply, Create, Decision, Policy
 from takara_sync.text import rfc3339
 from tests.unit.build import (
     NOW,
+    PAUSED,
     Json,
     condition,
     deployment_json,
@@ -60,6 +61,17 @@ def invalid(name: str, reason: str, *, policy: Policy = Policy(), **spec: Any) -
 def not_ours(name: str, reason: str, takara: Json | None = None, **metadata: Any) -> Case:
     """Everything is as recorded but the owner."""
     return Case(name, takara or settled(), deployment_json(**metadata), ("Block", reason, "none of ours"))
+
+
+def pause(word: str, shape: tuple[Any, ...]) -> Case:
+    """A new Takara with this word in the annotation."""
+    return Case(f"paused: {word!r}", takara_json(annotations=dict.fromkeys(PAUSED, word)), None, shape)
+
+
+def unselected(live: Json) -> Json:
+    """The Deployment with another selector."""
+    live["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    return live
 
 
 def predecessor(name: str, since: str | None, kind: str, *, reason: str = "", **more: Any) -> Case:

@@ -51,7 +51,7 @@ def test_a_policy_that_sets_other_replicas_is_named_and_costs_no_write_in_every_
     for minutes, expected, writes, times in steps:
         world.minutes = minutes
         report = world.sync()
-        assert (result(report), report.exit, report.outcomes[0].reason) == (expected, 6, "ChangedOnAdmission")
+        assert (result(report), report.exit, report.takaras[0].reason) == (expected, 6, "ChangedOnAdmission")
         assert (world.writes, world.changed) == (writes, world.changed if minutes == 0 else [])
         assert [world.reason("one", kind) for kind in ("Ready", "Stalled")] == ["ChangedOnAdmission"] * 2
         record = world.status()["deployment"]["changedOnAdmission"]
@@ -74,15 +74,15 @@ def test_a_policy_that_is_gone_is_noticed_at_the_next_try() -> None:
 def test_only_real_changes_are_reported() -> None:
     """The image came back changed: it is not reported as changed again by each later apply."""
     world = under(from_a_mirror, takara("one", 3))
-    (created,) = world.sync().outcomes
+    (created,) = world.sync().takaras
     assert (created.reason, "image" in created.message) == ("ChangedOnAdmission", True)
     world.edit(size=5)
     world.minutes = 1
-    (outcome,) = world.sync().outcomes
+    (outcome,) = world.sync().takaras
     assert [(c.field, c.old, c.new) for c in outcome.changes] == [("spec.replicas", 3, 5)]
     assert (str(outcome.result), outcome.reason, outcome.needs_a_person) == ("updated", "ChangedOnAdmission", "blocked")
     world.scale(replicas=9)
-    (outcome,) = world.sync().outcomes
+    (outcome,) = world.sync().takaras
     assert [(c.field, c.old, c.new) for c in outcome.changes] == [("spec.replicas", 9, 5)]
 
 
@@ -91,7 +91,7 @@ def test_a_service_account_that_is_asked_for_no_longer_goes() -> None:
     policy = Policy(allow_templates=True)
     assert (world.sync(policy).exit, world.sync(policy).counts) == (0, {"unchanged": 1})
     world.edit(template={"spec": {"serviceAccountName": None}})
-    (outcome,) = world.sync(policy).outcomes
+    (outcome,) = world.sync(policy).takaras
     pod = "spec.template.spec"
     assert {(c.field, c.old, c.new) for c in outcome.changes} == {
         (f"{pod}.serviceAccountName", "robot", None),

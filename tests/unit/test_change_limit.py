@@ -67,5 +67,5 @@ def test_a_pass_with_too_many_changes_writes_no_deployment_but_statuses(limit: i
     late = {"a": "not reached", "b": "not reached"} if code else {"a": "created", "b": "updated"}
     assert results(report) == late | {"c": "unchanged", "d": "invalid"}
     assert (report.exit or 6, world.reason("d")) == (code or 6, "InvalidSize")
-    assert [str(one.reason) for one in report.outcomes[:2]] == ["TooManyChanges" if code else ""] * 2
+    assert [str(one.reason) for one in report.takaras[:2]] == ["TooManyChanges" if code else ""] * 2
     assert len(world.changed) == (0 if code else 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -11,8 +12,11 @@ import pytest
 from takara_sync.backoff import elapsed, rejected_is_due, wait_after
 from takara_sync.contest import UNKNOWN, Contest, contest_of
 from takara_sync.objects import Deployment, Takara, TakenBy
+from takara_sync.report import Result
 from takara_sync.text import rfc3339
+from tests.support.takaras import takara as takara_json
 from tests.unit.build import NOW, REPLICAS, Json, condition, decoded, deployment_json, entry, lost, scaled, settled
+from tests.unit.world import World, result
 
 SIZE, LIVE = 3, 7
 DAY = 24 * 60
@@ -158,3 +162,18 @@ def test_objects_are_tried_at_moments_of_their_own() -> None:
 def test_a_long_pause_and_a_single_pass_leave_no_try_out() -> None:
     assert rejected_is_due("uid", NOW, timedelta(minutes=5))
     assert rejected_is_due("uid", NOW, None)
+
+
+def test_a_new_contest_is_a_warning_and_says_until_when() -> None:
+    """Nobody else would look at it: the exit code is 0."""
+    world = World(takara_json("one"))
+    world.sync()
+    world.scale()
+    assert result(world.sync()) == "updated"
+    world.scale()
+    (outcome,) = world.sync().takaras
+    until = rfc3339(world.now() + timedelta(minutes=10))
+    assert (outcome.result, f"until {until}." in outcome.message) == (Result.CONTESTED, True)
+    assert [line.levelno for line in world.records if "ReplicasContested" in line.getMessage()] == [logging.WARNING]
+    world.sync()
+    assert not [line for line in world.records if line.levelno >= logging.WARNING], "it is no news"

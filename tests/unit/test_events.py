@@ -197,7 +197,7 @@ def test_events_that_cannot_be_sent_change_nothing_else(met: Response, warnings:
     fine, world = (World(*(manifest_of(f"t{number}", 3) for number in range(5))) for _ in range(2))
     world.instead("send event", met)
     report, expected = world.sync(), fine.sync()
-    assert (report.outcomes, report.error, report.exit) == (expected.outcomes, None, 0)
+    assert (report.takaras, report.error, report.exit) == (expected.takaras, None, 0)
     assert world.calls == fine.calls
     assert world.status("t3") == fine.status("t3")
     assert len(world.events) == (5 if met.status == 409 else 1)

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 import pytest
 
 import takara_sync
+from takara_sync import errors
 
-HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec"}
+HEAVY = {"kubernetes", "pydantic", "urllib3", "tenacity", "yaml", "requests", "msgspec", "shtab"}
 STATE = """
 import json, logging, signal, sys, threading
 def state():
@@ -57,12 +58,18 @@ def test_the_exported_names_are_those_of_all() -> None:
     assert public <= set(dir(takara_sync))
 
 
+def test_every_error_can_be_imported_from_the_front_door() -> None:
+    """Who catches one must not need the name of a module inside."""
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
+    assert kinds <= set(takara_sync.__all__)
+
+
 @pytest.mark.parametrize("name", takara_sync.__all__)
 def test_every_name_is_there_and_at_home_where_it_says(name: str) -> None:
     found = getattr(takara_sync, name)
     home = f"takara_sync.{takara_sync._HOME_OF[name]}"
     assert getattr(sys.modules[home], name) is found
-    assert getattr(found, "__module__", home) in {home, "types", "typing"}
+    assert getattr(found, "__module__", home) in {home, "types", "typing", "collections.abc"}
 
 
 def test_another_name_is_an_attribute_error() -> None:

@@ -14,7 +14,7 @@ from tests.unit.world import World, result
 def taken_over(manager: str = GO_OPERATOR) -> World:
     world = World(takara("one", 3))
     world.deploy(manager=manager)
-    (outcome,) = world.sync().outcomes
+    (outcome,) = world.sync().takaras
     assert (str(outcome.result), outcome.reason) == ("taken over", "")
     found_by_the_create = ["create", "get deployment", "get takara"]
     assert world.verbs() == [*found_by_the_create, "take over", "apply", "write status"]
@@ -37,7 +37,7 @@ def test_one_that_still_runs_is_named_when_it_writes_again(manager: str) -> None
     path = "/apis/apps/v1/namespaces/ns/deployments/one"
     world.ask("PATCH", path, {"spec": {"replicas": 4}}, manager=manager)
     report = world.sync()
-    (outcome,) = report.outcomes
+    (outcome,) = report.takaras
     assert (str(outcome.result), outcome.reason, report.exit) == ("taken over", "LegacyManagerActive", 0)
     assert (
         outcome.message
@@ -50,7 +50,7 @@ def test_cleared_managed_fields_are_no_sign_of_it() -> None:
     world = taken_over()
     world.clear_managed_fields()
     world.scale(replicas=4)
-    assert [one.reason for one in world.sync().outcomes] == [""]
+    assert [one.reason for one in world.sync().takaras] == [""]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_a_status_that_it_replaced_is_named_where_we_had_applied(status: object,
     world = taken_over()
     path = "/apis/maho.takara.org/v1alpha1/namespaces/ns/takaras/one/status"
     world.ask("PUT", path, world.get("Takara") | {"status": status})
-    (outcome,) = world.sync().outcomes
+    (outcome,) = world.sync().takaras
     assert (str(outcome.result), outcome.reason) == ("unchanged", reason)
     assert ("Go operator" in outcome.message) == bool(reason)

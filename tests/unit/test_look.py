@@ -64,12 +64,12 @@ def at(world: Pods, minutes: float) -> Report:
 def test_pods_are_read_after_the_grace_time_and_never_again_for_the_same_state() -> None:
     world = Pods()
     world.set_pods(CRASH_LOOP[0])
-    assert (at(world, 0.4).outcomes[0].reason, world.looked, world.writes) == ("", [], [])
-    (outcome,) = at(world, 0.5).outcomes
+    assert (at(world, 0.4).takaras[0].reason, world.looked, world.writes) == ("", [], [])
+    (outcome,) = at(world, 0.5).takaras
     assert (outcome.reason, world.looked, world.writes) == ("CrashLoop", ["t000"], ["write status"])
     assert (outcome.result, outcome.ready, outcome.size, outcome.ready_replicas) == ("unchanged", "Progressing", 1, 0)
     assert [event["reason"] for event in world.events] == ["CrashLoop"]
-    (outcome,) = at(world, 1).outcomes
+    (outcome,) = at(world, 1).takaras
     assert (outcome.reason, world.looked, world.writes, world.events) == ("CrashLoop", [], [], [])
 
 
@@ -136,7 +136,7 @@ def test_a_hundred_that_are_not_ready_cost_no_write_without_a_change_of_their_de
         world.set_pods(state, name="t00")
         report = at(world, minutes := minutes + 1)
         assert (world.writes, world.looked, world.events) == ([], [], [])
-        assert len([each for each in report.outcomes if each.not_ready]) == 100
+        assert len([each for each in report.takaras if each.not_ready]) == 100
     world.set_deployment("t042", readyReplicas=1)
     at(world, minutes + 1)
     assert [call.key.name for call in world.calls if call.verb == "write status"] == ["t042"]
@@ -149,7 +149,7 @@ def test_pods_that_cannot_be_read_change_nothing(met: Any) -> None:
     world.instead("get pods", met)
     report = at(world, 1)
     assert (report.exit, world.looked, world.writes) == (0, ["t000"], [])
-    assert (report.outcomes[0].reason, world.reason("t000"), world.records) == ("", "Progressing", [])
+    assert (report.takaras[0].reason, world.reason("t000"), world.records) == ("", "Progressing", [])
 
 
 def test_a_bug_of_ours_in_a_look_fails_no_pass() -> None:
@@ -183,4 +183,4 @@ def test_late_and_a_cause_is_stalled_with_the_reason_of_the_cause() -> None:
     assert [world.reason("t000", kind) for kind in ("Ready", "Stalled")] == ["ProgressDeadlineExceeded"] * 2
     report = at(world, 1)
     assert [world.reason("t000", kind) for kind in ("Ready", "Stalled")] == ["ImagePullFailed"] * 2
-    assert (report.exit, report.outcomes[0].ready) == (0, "Stalled")
+    assert (report.exit, report.takaras[0].ready) == (0, "Stalled")

@@ -45,8 +45,9 @@ def test_the_controller_is_this_very_takara(owners: Any, *, ours: bool) -> None:
             None,
             Verdict(
                 Reason.NO_CONTROLLER,
-                "Deployment ns/one has no controller and is left alone. Delete or rename it, or give it this Takara as "
-                "its controller owner reference.",
+                "Deployment ns/one has no controller and is left alone. To make this Takara its controller: "
+                "takara-sync adopt one -n ns. Its pods may then be replaced, and deleting the Takara deletes it. Else "
+                "rename the Takara, or delete the Deployment.",
             ),
         ),
         ([owner(uid="older")], WAITING),
@@ -63,7 +64,14 @@ def test_the_controller_is_this_very_takara(owners: Any, *, ours: bool) -> None:
     ids=["nobody's", "a predecessor's", "a predecessor's, of a version that is not served", "another's"],
 )
 def test_whose_it_is_and_what_to_do(owners: Any, verdict: Verdict) -> None:
-    assert not_ours(takara(), deployment(ownerReferences=owners), NOW) == verdict
+    assert not_ours(takara(), deployment(ownerReferences=owners), NOW, adoptable=True) == verdict
+
+
+def test_what_can_never_be_adopted_is_not_offered() -> None:
+    """The selector of a Deployment never changes."""
+    message = not_ours(takara(), deployment(ownerReferences=None), NOW, adoptable=False).message
+    assert "It can never be adopted: its selector is not that of a Takara's Deployment" in message
+    assert "takara-sync adopt" not in message
 
 
 @pytest.mark.parametrize(
@@ -78,7 +86,7 @@ def test_whose_it_is_and_what_to_do(owners: Any, verdict: Verdict) -> None:
 )
 def test_a_predecessors_deployment_is_waited_for_by_the_time_of_ready(recorded: Json, verdict: Verdict) -> None:
     one = takara(status={"conditions": [condition("Ready", "False", **recorded)]})
-    assert not_ours(one, deployment(ownerReferences=[owner(uid="older")]), NOW) == verdict
+    assert not_ours(one, deployment(ownerReferences=[owner(uid="older")]), NOW, adoptable=True) == verdict
 
 
 # ------------------------------------------------------------------ specs that cannot be used
@@ -100,7 +108,7 @@ SPECS: list[tuple[Any, Verdict | None]] = [
     ({"size": 3.5}, unusable("3.5")),
     ({"size": {"a": 1}}, unusable("{'a': 1}")),
     ({"size": "a\nb"}, unusable('"a b"')),
-    ({"size": "x" * 200}, unusable('"' + "x" * 79)),
+    ({"size": "x" * 200}, unusable('"' + "x" * 76 + "...")),
     ({"size": 1000}, None),
     ({"size": 1001}, Verdict(Reason.SIZE_TOO_LARGE, TOO_LARGE)),
     ("3", Verdict(Reason.INVALID_SPEC, "spec is not an object. Give it an integer size.")),

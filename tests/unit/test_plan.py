@@ -12,7 +12,7 @@ from takara_sync import plan as planning
 from takara_sync.conditions import Reason, Verdict
 from takara_sync.contest import Contest, contested_verdict
 from takara_sync.desired import deployment_for
-from takara_sync.objects import Deployment, Key, Snapshot, Takara
+from takara_sync.objects import Deployment, Key, Snapshot, Takara, TakenBy
 from takara_sync.plan import (
     Apply,
     Create,
@@ -104,7 +104,8 @@ VERDICTS = {
     "admission": Verdict(
         Reason.CHANGED_ON_ADMISSION,
         "spec.image came back from the API server with another value: an admission webhook or policy changes it. "
-        "Exempt this Deployment from it, or ask for the value that it sets.",
+        "Exempt this Deployment from it, or ask for the value that it sets. takara-sync applies again after "
+        "2026-01-01T12:09:00Z.",
     ),
     "rejected": Verdict(Reason.APPLY_FAILED, "words"),  # the recorded message
 }
@@ -123,11 +124,12 @@ def test_a_waiting_predecessor_is_not_stalled_and_one_that_stays_is() -> None:
 
 def test_the_other_manager_is_named_in_one_line_and_is_not_stalled() -> None:
     assert contested_verdict(takara(), Contest("hpa")) is None
-    verdict = contested_verdict(takara(), Contest("h\npa" + "x" * 300, left=True))
+    record = TakenBy("hpa", "2026-01-01T12:00:00Z", 2)
+    verdict = contested_verdict(takara(), Contest("h\npa" + "x" * 300, left=True, record=record))
     assert verdict == Verdict(
         Reason.REPLICAS_CONTESTED,
-        f"h pa{'x' * 196} keeps setting the replicas of the Deployment, so takara-sync leaves them to it. "
-        "Edit spec.size, or point the autoscaler at Takara one instead of its Deployment.",
+        f"h pa{'x' * 196} keeps setting the replicas of the Deployment, so takara-sync leaves them to it until "
+        "2026-01-01T12:20:00Z. Edit spec.size, or point the autoscaler at Takara one instead of its Deployment.",
         stalled=False,
     )
 

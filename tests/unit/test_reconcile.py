@@ -18,7 +18,7 @@ def check(case: Case) -> World:
     world = case.start()
     case.meet(world)
     report = world.sync(case.policy)
-    (outcome,) = report.outcomes
+    (outcome,) = report.takaras
     assert world.verbs() == case.verbs
     assert (str(outcome.result), int(report.exit), outcome.reason) == case.outcome
     assert tuple((c.old, c.new) for c in outcome.changes if c.field == "spec.replicas") == case.sizes
@@ -37,7 +37,7 @@ def test_what_a_status_update_met(case: Case) -> None:
     """It never writes a Deployment, and the next passes settle what is left."""
     world = check(case)
     world.calm()
-    if world.items("Takara") and world.sync().outcomes[0].result in ("updated", "unchanged"):
+    if world.items("Takara") and world.sync().takaras[0].result in ("updated", "unchanged"):
         assert (world.replicas(), world.status()["observedGeneration"]) == (
             world.get("Takara")["spec"]["size"],
             world.get("Takara")["metadata"]["generation"],
@@ -69,7 +69,7 @@ def test_a_rejection_is_in_the_status_once_and_cleared_by_the_next_success() -> 
     world = drifted()
     world.settle()
     world.instead("apply", failure(403, "Forbidden", "no\nquota"))
-    assert world.sync().outcomes[0].status_written
+    assert world.sync().takaras[0].status_written
     assert [world.reason("one", kind) for kind in ("Ready", "Stalled")] == ["ApplyFailed"] * 2
     assert "no quota" in world.status()["conditions"][0]["message"]
     assert len(world.status()["nodes"]) == 7
@@ -86,7 +86,7 @@ def test_conflicts_cost_one_takara_and_a_deadline_leaves_no_status() -> None:
     world.before("apply", lambda: (world.scale(replicas=8), seconds.__setitem__(0, 51)))
     report = world.sync(seconds=Deadline(50, lambda: seconds[0]))
     assert (results(report), report.exit) == ({"one": "failed", "two": "not reached"}, 4)
-    assert not any(outcome.status_written for outcome in report.outcomes)
+    assert not any(outcome.status_written for outcome in report.takaras)
 
 
 def test_conditions_of_others_are_kept_in_a_second_patch() -> None:
@@ -100,4 +100,4 @@ def test_a_bug_while_writing_a_status_costs_one(monkeypatch: pytest.MonkeyPatch)
     world = World(takara("a", 3), takara("b", 3, template=TEMPLATE))
     monkeypatch.setattr("takara_sync.reconcile._records", lambda *_: 1 / 0)
     world.before("write status", lambda: world.edit("a", size=4))
-    assert [(one.bug, str(one.result)) for one in world.sync().outcomes] == [(True, "failed"), (False, "invalid")]
+    assert [(one.bug, str(one.result)) for one in world.sync().takaras] == [(True, "failed"), (False, "invalid")]

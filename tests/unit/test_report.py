@@ -187,7 +187,8 @@ def test_the_counts_of_the_json_form_have_one_order() -> None:
         (Change("a", 'say "hi"', "x"), 'a say "hi" -> x'),
         (Change("a", "line\nline", "\x1b[31mred"), "a line line -> [31mred"),
         (Change("a", 1, 2, "evil\n\u202ename"), "a 1 -> 2 (set by evil name)"),
-        (Change("a", "x" * 81, "y" * 80), f"a {'x' * 77}... -> {'y' * 80}"),
+        (Change("a", "x" * 300, "y" * 80), f"a {'x' * 300} -> {'y' * 80}"),
+        (Change("a", {"b": 1, "c": "x" * 80}, ["x" * 80]), 'a {"b":1, ... -> [, ...'),
     ],
 )
 def test_describe(change: Change, words: str) -> None:

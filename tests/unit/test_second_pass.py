@@ -125,7 +125,7 @@ def test_a_second_pass_writes_nothing(
     assert set(world.logged) == set(world.changed)
     second = world.sync(policy, workers=2, start=start)
     assert world.writes == []
-    assert (second.exit, len(second.outcomes)) == (first.exit, len(first.outcomes))
+    assert (second.exit, len(second.takaras)) == (first.exit, len(first.takaras))
 
 
 def may_write(world: World, live: Json) -> bool:

@@ -12,7 +12,7 @@ def test_the_size_is_read_again_after_a_deployment_that_was_looked_up() -> None:
     world = World(takara("one", 3))
     world.deploy(replicas=9)
     world.before("get deployment", lambda: world.edit(size=5))
-    (outcome,) = world.sync(Policy(max_changes=9)).outcomes
+    (outcome,) = world.sync(Policy(max_changes=9)).takaras
     assert [(c.old, c.new) for c in outcome.changes if c.field == "spec.replicas"] == [(9, 5)]
     assert world.verbs() == ["get deployment", "get takara", "take over", "apply", "write status"]
 

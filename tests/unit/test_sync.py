@@ -34,7 +34,7 @@ def test_a_first_pass_reads_everything_then_writes_then_writes_statuses() -> Non
     lists = [(verb, "") for verb in LISTS]
     statuses = [("write status", "a"), ("write status", "b")]
     assert names == [*lists[:2], ("create", "a"), ("create", "b"), lists[2], *statuses]
-    assert [(str(one.result), one.status_written) for one in report.outcomes] == [("created", True)] * 2
+    assert [(str(one.result), one.status_written) for one in report.takaras] == [("created", True)] * 2
     assert (report.started, report.exit) == (NOW, 0)
 
 
@@ -53,7 +53,7 @@ def test_being_deleted_costs_no_request_even_if_the_deployment_cannot_be_read() 
     world.spoil("a")
     report = world.sync()
     assert (results(report), report.exit) == (dict.fromkeys("ab", "skipped"), 0)
-    assert {outcome.reason for outcome in report.outcomes} == {"Deleting"}
+    assert {outcome.reason for outcome in report.takaras} == {"Deleting"}
     assert {call.key.name for call in world.calls} == {""}
 
 
@@ -76,7 +76,7 @@ def test_a_list_that_fails_means_no_write(which: str) -> None:
     world = fleet()
     world.instead(which, failure(503, message="no answer"))
     report = world.sync()
-    assert (report.exit, report.outcomes, world.writes) == (3, (), [])
+    assert (report.exit, report.takaras, world.writes) == (3, (), [])
     assert report.error is not None
     assert "no answer" in report.error.message
 
@@ -113,16 +113,16 @@ def test_a_deadline_cuts_and_the_start_says_whom(start: str) -> None:
     report = world.sync(start=Key("ns", start), seconds=Deadline(50, lambda: seconds[0]))
     assert [call.key.name for call in world.calls if call.verb in WRITES] == list(turn[:2])
     assert results(report) == {name: "created" if name in turn[:2] else "not reached" for name in "abcd"}
-    assert [outcome.key.name for outcome in report.outcomes] == list("abcd")
+    assert [outcome.key.name for outcome in report.takaras] == list("abcd")
     assert (report.exit, report.next_start) == (4, Key("ns", turn[2]))
-    assert {outcome.reason for outcome in report.outcomes} == {"", "NotReached"}
+    assert {outcome.reason for outcome in report.takaras} == {"", "NotReached"}
 
 
 def test_a_deadline_during_the_statuses_leaves_the_rest_unwritten() -> None:
     world, seconds = fleet("abc"), [0.0]
     world.before("write status", lambda: seconds.__setitem__(0, 51))
     report = world.sync(seconds=Deadline(50, lambda: seconds[0]))
-    assert [outcome.status_written for outcome in report.outcomes] == [True, False, False]
+    assert [outcome.status_written for outcome in report.takaras] == [True, False, False]
     assert (results(report), report.exit) == (dict.fromkeys("abc", "created"), 4)
     assert report.next_start == Key("ns", "b")
 
@@ -153,7 +153,7 @@ def test_passes_that_are_too_short_reach_every_takara_in_the_predicted_number() 
     for done in (14, 28, 30):
         report = world.sync(start=start, seconds=Deadline(20, lambda: seconds[0]))
         assert (len(world.items("Deployment")), report.exit) == (done, 4 if done < 30 else 0)
-        assert all(one.status_written for one in report.outcomes if one.result == "created")
+        assert all(one.status_written for one in report.takaras if one.result == "created")
         start = report.next_start
     assert world.sync().counts == {"unchanged": 30}
 
@@ -195,7 +195,7 @@ def test_a_function_of_the_users_that_raises_while_acting_costs_one() -> None:
 
     report = world.sync(Policy(desired=desired))
     assert (results(report), report.exit) == ({"a": "failed", "b": "created"}, 70)
-    assert [outcome.bug for outcome in report.outcomes] == [True, False]
+    assert [outcome.bug for outcome in report.takaras] == [True, False]
     assert world.reason("a") == ""
 
 

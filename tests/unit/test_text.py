@@ -14,7 +14,7 @@ from takara_sync.conditions import INVALID, NOT_OURS, REJECTED, REPORT_ONLY, Rea
 from takara_sync.errors import ObjectError
 from takara_sync.kube.response import Expired
 from takara_sync.objects import Key
-from takara_sync.text import canonical, digest, one_line, rfc3339, some
+from takara_sync.text import canonical, digest, one_line, rfc3339, shortened, some
 from tests.unit.build import NOW, UNHURRIED
 
 
@@ -49,6 +49,19 @@ def test_a_kibibyte_is_counted_in_bytes(char: str) -> None:
     cut = one_line(fits + char)
     assert cut.endswith(f"{char}...")
     assert 1024 - len(char.encode()) < len(cut.encode()) <= 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("one two", "one two"),
+        ("one two three", "one two..."),
+        ("one twos three", "one..."),
+        ("onetwothree", "onetwot..."),
+    ],
+)
+def test_a_text_is_cut_between_two_words(text: str, short: str) -> None:
+    assert shortened(text, 10) == short
 
 
 def test_blanks_do_not_count() -> None:

@@ -179,9 +179,9 @@ def come(outcome: Response | Exception) -> Response:
 
 
 def results(report: Report) -> dict[str, str]:
-    return {outcome.key.name: str(outcome.result) for outcome in report.outcomes}
+    return {outcome.key.name: str(outcome.result) for outcome in report.takaras}
 
 
 def result(report: Report) -> str:
-    (outcome,) = report.outcomes
+    (outcome,) = report.takaras
     return str(outcome.result)

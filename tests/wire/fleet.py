@@ -70,7 +70,7 @@ def _fleet() -> Snapshot:
     for _ in range(3):
         report = behind.sync()
         controllers.settle()
-    assert not any(outcome.status_written for outcome in report.outcomes), report
+    assert not any(outcome.status_written for outcome in report.takaras), report
     old, _ = world.create(takara("old", 2), takara("fresh", 2))
     world.post_deployment(as_the_go_operator(old, 2), GO_OPERATOR)
     controllers.settle()

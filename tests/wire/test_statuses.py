@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from takara_sync.errors import (
     ApiNotServed,
     Conflict,
+    DeniedOnAdmission,
     InternalError,
     NotFound,
     Rejected,
@@ -74,12 +75,14 @@ def test_a_good_status_gives_the_body(code: int) -> None:
 
 UID = {"reason": "FieldValueInvalid", "field": "metadata.uid", "message": "immutable"}
 OTHER = {"reason": "FieldValueInvalid", "field": "spec.size", "message": "too small"}
+DENIED = {"message": "ValidatingAdmissionPolicy 'x' with binding 'x' denied request: no"}
 ENDING = {"reason": "NamespaceTerminating", "message": "being terminated"}
 CASES: dict[str, tuple[Request, int, bytes, type[TakaraSyncError]]] = {
     "gone": (GET, 404, status("NotFound"), NotFound),
     "a proxy's 404": (GET, 404, HTML, ApiNotServed),
     "namespace terminating": (AN_APPLY, 403, status("Forbidden", causes=[ENDING]), NotFound),
     "forbidden": (AN_APPLY, 403, status("Forbidden", causes=[OTHER]), Rejected),
+    "denied by an admission policy": (AN_APPLY, 403, status("Forbidden", causes=[DENIED]), DeniedOnAdmission),
     "another uid": (AN_APPLY, 422, status("Invalid", causes=[OTHER, UID]), Conflict),
     "schema": (AN_APPLY, 422, status("Invalid", causes=[OTHER]), Rejected),
     "failed test": (PATCH, 422, status("Invalid"), Conflict),
@@ -102,6 +105,13 @@ def test_a_status_object_and_what_it_means(name: str) -> None:
 def test_a_strange_status_object_is_read_as_far_as_possible(details: Any) -> None:
     body = msgspec.json.encode({"kind": "Status", "message": "no way", "reason": None, "details": details})
     assert type(error_of(403, body=body)) is Rejected
+
+
+def test_only_a_missing_right_is_asked_for() -> None:
+    denied, unauthorized = (error_of(403, body=status("Forbidden", causes=causes)) for causes in ([DENIED], []))
+    assert "Grant" in unauthorized.hint
+    assert "Grant" not in denied.hint
+    assert "no right is missing" in denied.hint
 
 
 def test_the_message_says_what_was_asked_and_what_was_said_in_one_line() -> None:

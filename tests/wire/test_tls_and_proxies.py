@@ -10,7 +10,7 @@ from takara_sync.deadline import Deadline
 from takara_sync.errors import Unreadable
 from takara_sync.kube.api import Api
 from takara_sync.kube.response import Request
-from tests.support.certificates import PROXIED
+from tests.support.certificates import PROXIED, Certificates
 from tests.wire.answers import HEAD, drip, good
 from tests.wire.command import Command, kubeconfig
 from tests.wire.server import FaultServer
@@ -19,24 +19,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.support.certificates import Certificates
-
 GET = Request("GET", "/x")
 
 
 @pytest.mark.parametrize(
     ("extensions", "expired", "words"),
-    [("here", True, "expired"), ("elsewhere", False, "127.0.0.1")],
+    [
+        ("here", True, "expired.*Renew the certificate of the server.*clock"),
+        ("elsewhere", False, "127.0.0.1.*tls-server-name"),
+    ],
     ids=["expired", "of another server"],
 )
 def test_a_bad_certificate_is_not_tried_again(
     certificates: Certificates, connect: Callable[..., Api], extensions: str, expired: bool, words: str
 ) -> None:
     with FaultServer(certificates.served(extensions, expired=expired)) as server:
-        with pytest.raises(Unreadable, match=rf"not trusted: .*{words}.*certificate-authority") as raised:
+        with pytest.raises(Unreadable, match=rf"not trusted: .*{words}") as raised:
             connect(server).send(GET, Deadline(20))
         assert (server.requests, server.connections) == ([], 1)
     assert raised.value.exit_code == 3
+    assert ("clock" in raised.value.hint, "certificate-authority" in raised.value.hint) == (expired, False)
+
+
+def test_an_authority_that_is_not_the_servers(certificates: Certificates, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = str(Certificates(tmp_path / "other").authority)
+    with FaultServer(certificates.served()) as server:
+        path = kubeconfig(tmp_path, server.url, None, **{"certificate-authority": other})
+        with pytest.raises(Unreadable, match=r"not trusted: .*Check the certificate-authority of the kubeconfig\.$"):
+            Api.connect(path).send(GET, Deadline(20))
+
+
+def test_a_certificate_that_is_not_checked_is_said_once(command: Command, tls_server: FaultServer) -> None:
+    path = kubeconfig(command.home, tls_server.url, None, **{"insecure-skip-tls-verify": True})
+    quiet, normal = (command.once(path, "--log-level", level).stderr for level in ("error", "info"))
+    assert "Insecure" not in quiet + normal
+    assert normal.count("whose certificate is not checked") == 1
 
 
 @pytest.mark.parametrize("shown", ["leaf", "chain"])
