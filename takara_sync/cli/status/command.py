@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Literal
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from takara_sync.cli import check
 from takara_sync.cli.connect import api_of, cluster_of
 from takara_sync.cli.installed import leftovers
 from takara_sync.cli.render import fitted, show
+from takara_sync.cli.screen import screen
 from takara_sync.cli.settings import Settings
 from takara_sync.cli.status import detail, overview
 from takara_sync.cli.status.copies import CopyDocument, copies
@@ -23,11 +23,10 @@ from takara_sync.cli.status.reads import Reader, UncheckedDocument
 from takara_sync.cli.stop import Stop
 from takara_sync.deadline import Deadline
 from takara_sync.desired import selector_text
-from takara_sync.errors import ConfigurationError, NotFound, ObjectError, TakaraSyncError
-from takara_sync.objects import Listing, Takara
+from takara_sync.errors import ConfigurationError, ObjectError, TakaraSyncError
 from takara_sync.report import ErrorDocument, Exit, error_document
 from takara_sync.sync import utcnow
-from takara_sync.text import one_line, rfc3339, some
+from takara_sync.text import one_line, rfc3339
 
 log = logging.getLogger("takara_sync")
 
@@ -68,7 +67,8 @@ def run(settings: Settings, stop: Stop) -> Exit:
             whole = _overview(reader, settings, now)
     except TakaraSyncError as failed:
         error = failed
-        log.error("the status could not be read: %s", error)  # noqa: TRY400 - an expected error needs no traceback
+        log.error("the status could not be read: %s", error, extra={"reported": True})  # noqa: TRY400 - expected
+    screen().finish()
     code = Exit(error.exit_code) if error else Exit.OK
     document = StatusDocument(
         "takara-sync/status/v1",
@@ -130,9 +130,12 @@ def _checked(
 
 
 def _detail(reader: Reader, settings: Settings) -> detail.DetailDocument:
-    """Raises ObjectError: there is no such Takara. PassStopped: Takaras cannot be listed."""
+    """Raises ObjectError: the Takara is malformed. PassStopped: there is none, or Takaras cannot be listed."""
     cluster = cluster_of(settings, reader.api)
-    takara = _named(cluster.takaras(reader.deadline), settings.name[0])
+    listed = cluster.takaras(reader.deadline)
+    for why in listed.unread.values():
+        raise ObjectError(f"Takara {settings.name[0]} cannot be read: {why}")
+    (takara,) = listed.items
     key = takara.key
     space = quote(key.namespace, safe="")
     deployments = reader.attempt("the Deployment", lambda: (cluster.deployment(key, reader.deadline),))
@@ -152,21 +155,6 @@ def _detail(reader: Reader, settings: Settings) -> detail.DetailDocument:
     )
     deployment = deployments[0] if deployments else None
     return detail.document(takara, deployment, pods, events, checked=deployments is not None)
-
-
-def _named(listed: Listing[Takara], name: str) -> Takara:
-    """The Takara of this name, NAME or NAMESPACE/NAME. Raises NotFound, ObjectError."""
-    keys = [takara.key for takara in listed.items] + list(listed.unread)
-    meant = [key for key in keys if name in (str(key), key.name)]
-    if not meant:
-        near = get_close_matches(name, {text for key in keys for text in (str(key), key.name)}, 1)
-        hint = f"Did you mean {near[0]}?" if near else "See kubectl get takaras -A."
-        raise NotFound(f"There is no Takara {name}", hint)
-    if len(meant) > 1:
-        raise ObjectError(f"{name} is more than one Takara: {some(meant)}", "Name one of them, or give -n NAMESPACE.")
-    if meant[0] in listed.unread:
-        raise ObjectError(f"Takara {name} cannot be read: {listed.unread[meant[0]]}")
-    return next(takara for takara in listed.items if takara.key == meant[0])
 
 
 def _lines(document: StatusDocument, now: datetime) -> Iterator[str]:

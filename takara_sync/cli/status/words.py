@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from takara_sync.text import one_line
+from takara_sync.text import one_line, rfc3339
 
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 _FROM = 2
@@ -16,19 +16,24 @@ _FROM = 2
 
 def seconds_since(at: str, now: datetime) -> float | None:
     """Seconds from an RFC 3339 time until `now`; negative if it is in the future; None if it is no time."""
+    parsed = _parsed(at)
+    return None if parsed is None else (now - parsed).total_seconds()
+
+
+def _parsed(at: str) -> datetime | None:
     try:
-        moment = datetime.fromisoformat(at)
+        found = datetime.fromisoformat(at)
     except ValueError:
         return None
-    return (now - (moment if moment.tzinfo else moment.replace(tzinfo=UTC))).total_seconds()
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def moment(at: str, now: datetime) -> str:
     """`2026-01-01T00:00:00Z (5m ago)`; `at an unknown time` if it is no time."""
-    since = seconds_since(at, now)
-    if since is None:
+    parsed, since = _parsed(at), seconds_since(at, now)
+    if parsed is None or since is None:
         return "at an unknown time"
-    return f"{at} ({age(since)} ago)" if since >= 0 else f"{at} (in {age(-since)})"
+    return f"{rfc3339(parsed)} ({age(since)} ago)" if since >= 0 else f"{rfc3339(parsed)} (in {age(-since)})"
 
 
 def age(seconds: float) -> str:
