@@ -13,10 +13,11 @@ from pathlib import Path
 import msgspec
 from pydantic.fields import FieldInfo
 
+from takara_sync.cli.adopt import AdoptDocument
 from takara_sync.cli.check import CheckDocument
-from takara_sync.cli.options import about, default_text, metavar_of
+from takara_sync.cli.options import default_text, metavar_of
 from takara_sync.cli.plan import PlanDocument
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import about, option_fields
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.report import ReportDocument
 
@@ -25,6 +26,7 @@ SCHEMAS = {
     "report": (ReportDocument, "The report of takara-sync once -o json, one line a pass"),
     "plan": (PlanDocument, "The output of takara-sync plan -o json"),
     "check": (CheckDocument, "The output of takara-sync check -o json"),
+    "adopt": (AdoptDocument, "The output of takara-sync adopt -o json"),
 }
 HEAD = """\
 # Options
@@ -40,7 +42,7 @@ empty value means all.
 def options() -> str:
     """docs/options.md."""
     groups: dict[str, list[str]] = {}
-    for name, field in Settings.model_fields.items():
+    for name, field in option_fields().items():
         groups.setdefault(about(field)["group"], []).append(_row(name, field))
     header = "| flag | variable | used by | meaning |\n|---|---|---|---|"
     parts = [f"## {group}\n\n{header}\n" + "\n".join(rows) + "\n" for group, rows in groups.items()]
@@ -50,7 +52,7 @@ def options() -> str:
 def _row(name: str, field: FieldInfo) -> str:
     extra = about(field)
     short = f"`{extra['short']}`, " if extra["short"] else ""
-    value = "" if field.annotation is bool else f" {metavar_of(field)}"
+    value = "" if field.annotation is bool else f"[={metavar_of(field)}]" if extra["bare"] else f" {metavar_of(field)}"
     text = f"{field.description}{default_text(field)}".replace("|", "\\|")
     flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|")
     return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"

@@ -285,14 +285,14 @@ class Deployment(_Object, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The controller owner reference."""
-        return _controller(self._owners)
+        return _controller(self.owners)
 
     @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
         return msgspec.json.decode(self.metadata.managed_fields, type=tuple[ManagedFieldsEntry, ...] | None) or ()
 
     @property
-    def _owners(self) -> tuple[OwnerReference, ...]:
+    def owners(self) -> tuple[OwnerReference, ...]:
         return msgspec.json.decode(self.metadata.owner_references, type=tuple[OwnerReference, ...] | None) or ()
 
     def as_manifest(self) -> dict[str, Any]:
@@ -300,7 +300,7 @@ class Deployment(_Object, frozen=True):
         metadata = {
             "labels": msgspec.json.decode(self.metadata.labels),
             "annotations": msgspec.json.decode(self.metadata.annotations),
-            "ownerReferences": [msgspec.to_builtins(owner) for owner in self._owners],
+            "ownerReferences": [msgspec.to_builtins(owner) for owner in self.owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
 

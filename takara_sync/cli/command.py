@@ -26,6 +26,7 @@ _COMMANDS = {
     "loop": "loop:run_loop",
     "plan": "plan:run",
     "check": "check:run",
+    "adopt": "adopt:run",
     "manifests": "manifests:run",
     "demo": "demo:run",
 }

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from takara_sync import __version__
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about, option_fields
 from takara_sync.cli.sources import Given, flag_of, given
 from takara_sync.errors import ConfigurationError
 from takara_sync.text import one_line
@@ -19,6 +19,7 @@ COMMANDS = {
     "once": "one pass over every Takara",
     "plan": "what a pass would change, and which manager caused it; writes nothing",
     "check": "the server, the API, and each right that a pass needs",
+    "adopt": "makes each Takara NAME the controller of the Deployment that exists already; shows all of it first",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "shows all of it on an embedded cluster; needs nothing",
 }
@@ -48,7 +49,7 @@ def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
     """The command line."""
     root = _Parser(
         prog,
-        usage=f"{prog} [COMMAND] [OPTIONS]",
+        usage=f"{prog} [COMMAND] [NAME...] [OPTIONS]",
         description="Keeps every Takara's Deployment at its declared size, in single passes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -58,20 +59,15 @@ def parser(prog: str = "takara-sync") -> argparse.ArgumentParser:
     lines = "; ".join(f"{name}: {what}" for name, what in COMMANDS.items())
     text = f"{lines}; none: the loop, with --interval"
     root.add_argument("command", nargs="?", metavar="COMMAND", help=text)
+    root.add_argument("names", nargs="*", metavar="NAME", help="of adopt: a Takara")
     root.add_argument("--version", action="version", version=f"takara-sync {__version__}")
     groups: dict[str, Any] = {}
-    for name, field in Settings.model_fields.items():
+    for name, field in option_fields().items():
         title = about(field)["group"]
         if title not in groups:
             groups[title] = root.add_argument_group(title)
         _add(groups[title], name, field)
     return root
-
-
-def about(field: FieldInfo) -> dict[str, Any]:
-    """The group, metavar, short flag and commands of an option."""
-    assert isinstance(field.json_schema_extra, dict)
-    return field.json_schema_extra
 
 
 def _add(group: Any, name: str, field: FieldInfo) -> None:
@@ -81,7 +77,8 @@ def _add(group: Any, name: str, field: FieldInfo) -> None:
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, help=text)
     else:
         action = "append" if get_origin(field.annotation) is tuple else "store"
-        group.add_argument(*flags, action=action, metavar=metavar_of(field), help=text)
+        nargs = "?" if about(field)["bare"] else None
+        group.add_argument(*flags, action=action, nargs=nargs, metavar=metavar_of(field), help=text)
 
 
 def metavar_of(field: FieldInfo) -> str:
@@ -103,6 +100,14 @@ def default_text(field: FieldInfo) -> str:
 # ------------------------------------------------------------------ the settings of a command line
 
 
+_BARE = {
+    flag_of(name): f"{flag_of(name)}={about(field)['bare']}"
+    for name, field in option_fields().items()
+    if about(field)["bare"]
+}
+"""Each flag that needs no value, with the value that it then has: argparse would take the next argument for it."""
+
+
 def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]:
     """The command and its settings; "" if there is neither a command nor an interval.
 
@@ -110,14 +115,14 @@ def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]
         ConfigurationError: an unknown flag, variable, key or value; the message names its source.
         SystemExit: --help, --version.
     """
-    flags = vars(parser(prog).parse_intermixed_args(list(argv)))
+    flags = vars(parser(prog).parse_intermixed_args([_BARE.get(each, each) for each in argv]))
     command = flags.pop("command", "")
     if command and command not in COMMANDS:
         raise ConfigurationError(f"{command!r} is not a command; there are: {', '.join(COMMANDS)}")
     try:  # the demo needs nothing, so it reads neither variables nor a file
         settings = Settings.model_construct(**flags) if command == "demo" else Settings(**flags)
     except ValidationError as error:
-        raise ConfigurationError(_first(error, given(flags, Settings.model_fields))) from error
+        raise ConfigurationError(_first(error, given(flags, option_fields()))) from error
     command = command or (LOOP if settings.interval else "")
     _must_be_used(flags, command)
     return command, settings
@@ -128,7 +133,10 @@ def _must_be_used(flags: Iterable[str], command: str) -> None:
     for field in flags:
         used_by = about(Settings.model_fields[field])["commands"]
         if command and command not in used_by:
-            raise ConfigurationError(f"{flag_of(field)} is not used by {command}; it belongs to: {', '.join(used_by)}")
+            what = (
+                f"A name is not used by {command}" if field == "names" else f"{flag_of(field)} is not used by {command}"
+            )
+            raise ConfigurationError(f"{what}; it belongs to: {', '.join(used_by)}")
 
 
 def _first(error: ValidationError, sources: Mapping[str, Given]) -> str:

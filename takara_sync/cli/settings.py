@@ -17,6 +17,7 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from takara_sync import __version__
@@ -25,7 +26,9 @@ from takara_sync.plan import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
-_CONNECTED = (*_DECIDING, "check")
+_ADOPT = ("adopt",)
+_POLICY = (*_DECIDING, *_ADOPT)
+_CONNECTED = (*_DECIDING, "check", *_ADOPT)
 _INSTALL = ("manifests",)
 _LONGEST = 366 * 86400.0  # seconds; larger durations are typos, and above 292 years threading raises OverflowError
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -75,6 +78,7 @@ Seconds = Annotated[
     float, BeforeValidator(_seconds), BeforeValidator(_number), Field(gt=0, le=_LONGEST, allow_inf_nan=False)
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Consent = Annotated[Annotated[int, Field(ge=0)] | Literal["any"], BeforeValidator(_number)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Namespace = Annotated[Text, _matching(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", "the name of a namespace")]
 Namespaces = Annotated[tuple[Namespace, ...], BeforeValidator(_split)]
@@ -96,18 +100,15 @@ def _option(
     *,
     short: str = "",
     commands: tuple[str, ...] = _DECIDING,
-    secret: bool = False,
+    **special: bool | str,
 ) -> Any:
+    """special: any of `secret`; `bare`, the value of the flag without a value; `positional`, an argument of a command
+    without a flag, a variable or a key."""
+    extra: dict[str, Any] = {"group": group, "metavar": metavar, "short": short, "commands": list(commands)}
     return Field(
         default,
         description=help_text,
-        json_schema_extra={
-            "group": group,
-            "metavar": metavar,
-            "short": short,
-            "commands": list(commands),
-            "secret": secret,
-        },
+        json_schema_extra=extra | {"secret": False, "bare": "", "positional": False} | special,
     )
 
 
@@ -115,6 +116,8 @@ class Settings(BaseSettings):
     """The options of takara-sync. Times are in seconds."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, validate_default=False)
+
+    names: tuple[str, ...] = _option("Adopt", "the Takaras", (), "NAME", commands=_ADOPT, positional=True)
 
     config: Text | None = _option(
         "Settings", "read options from this YAML file", None, "FILE", commands=(*_CONNECTED, *_INSTALL)
@@ -140,24 +143,38 @@ class Settings(BaseSettings):
         "Scope", "only this namespace (repeats); default: all", (), "NAME", short="-n", commands=_CONNECTED
     )
     selector: Text | None = _option(
-        "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l"
+        "Scope", "only Takaras that match this label selector", None, "SELECTOR", short="-l", commands=_POLICY
     )
 
     dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=_PASSES)
     max_size: Annotated[Number, Field(ge=0, lt=2**31)] = _option(
-        "Safety", "a Takara with a larger size is invalid", 1000, "N"
+        "Safety", "a Takara with a larger size is invalid", 1000, "N", commands=_POLICY
     )
     max_changes: Annotated[Number, Field(ge=0)] | None = _option(
         "Safety", "change no Deployment when a pass would change more than this; default: no limit", None, "N"
     )
-    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_DECIDING, *_INSTALL))
+    allow_templates: bool = _option("Safety", "use spec.template", False, commands=(*_POLICY, *_INSTALL))
     legacy_manager: Names = _option(
-        "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME"
+        "Safety", "take over the fields of this field manager (repeats)", LEGACY_MANAGERS, "NAME", commands=_POLICY
     )
-    accept_newer_format: bool = _option("Safety", "apply over what a newer takara-sync applied", False)
+    accept_newer_format: bool = _option(
+        "Safety", "apply over what a newer takara-sync applied", False, commands=_POLICY
+    )
 
     server: bool = _option(
         "Plan", "send each change to the server as a dry run, and print its answer", False, commands=("plan",)
+    )
+
+    restored: bool = _option(
+        "Adopt", "every Deployment that only lacks its controller, as after a restore", False, commands=_ADOPT
+    )
+    yes: Consent | None = _option(
+        "Adopt",
+        "do not ask; --yes=COUNT: only if exactly so many Deployments are to be adopted",
+        None,
+        "COUNT",
+        commands=_ADOPT,
+        bare="any",
     )
 
     mode: Literal["cronjob", "loop", "once"] = _option(
@@ -228,7 +245,7 @@ class Settings(BaseSettings):
 
         The sources of pydantic-settings ignore a misspelt variable, and cannot say where a value comes from.
         """
-        found = given(init_settings(), cls.model_fields)
+        found = given(init_settings(), option_fields())
         return (InitSettingsSource(settings_cls, {field: value for field, (value, _) in found.items()}),)
 
     @model_validator(mode="after")
@@ -245,3 +262,14 @@ class Settings(BaseSettings):
             if broken:
                 raise ValueError(message)
         return self
+
+
+def option_fields() -> dict[str, FieldInfo]:
+    """The fields with a flag, a variable and a key."""
+    return {name: field for name, field in Settings.model_fields.items() if not about(field)["positional"]}
+
+
+def about(field: FieldInfo) -> dict[str, Any]:
+    """The group, metavar, short flag and commands of an option."""
+    assert isinstance(field.json_schema_extra, dict)
+    return field.json_schema_extra

@@ -79,7 +79,8 @@ WRONG = {
 }
 OTHERS = {
     r"is not a command; there are: .*once": [["twice"], ["loop"], ["Once"]],
-    r"(?i)unrecognized arguments": [["once", "twice"], ["--no-such-flag"], ["--max-siz", "3"]],
+    r"A name is not used by once; it belongs to: adopt": [["once", "twice"]],
+    r"(?i)unrecognized arguments": [["--no-such-flag"], ["--max-siz", "3"]],
     r"(?i)expected (at least )?one argument": [["once", "-n"]],
     r"--interval is not used by once; it belongs to: loop": [["once", "--interval", "10"]],
     r"request-timeout \(60 s\) exceeds pass-timeout \(50 s\)": [["once", "--request-timeout", "1m"]],

@@ -9,13 +9,13 @@ import pytest
 import yaml
 from pydantic import HttpUrl, Secret
 
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about, option_fields
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
 
 NEEDS = {"duration": {"TAKARA_SYNC_INTERVAL": "20"}}  # an option that makes sense only beside another
-FIELDS = [name for name in Settings.model_fields if name != "config"]
+FIELDS = [name for name in option_fields() if name != "config"]
 
 
 class Samples(NamedTuple):
@@ -51,7 +51,7 @@ def samples(name: str) -> Samples:
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
-    if kind in (int, float):
+    if kind in (int, float) or name == "yes":
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
     one, two = ("@one", "@two") if name == "schedule" else ("one", "two")
@@ -72,6 +72,8 @@ class Sources:
     def flag(self, text: str) -> list[str]:
         if core(Settings.model_fields[self.name].annotation) is bool:
             return [flag_of(self.name) if text == "true" else flag_of(f"no_{self.name}")]
+        if about(Settings.model_fields[self.name])["bare"]:
+            return [f"{flag_of(self.name)}={text}"]
         return [flag_of(self.name), text]
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:

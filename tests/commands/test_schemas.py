@@ -13,7 +13,7 @@ from tests.commands.scenarios import a_mixed_fleet
 from tests.contract.simulated import Simulated
 from tests.world import World
 
-KINDS = {"report": ("once", "--dry-run"), "plan": ("plan",), "check": ("check",)}
+KINDS = {"report": ("once", "--dry-run"), "plan": ("plan",), "check": ("check",), "adopt": ("adopt", "--restored")}
 
 
 @pytest.fixture(scope="module")
