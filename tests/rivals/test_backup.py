@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
 
+from takara_sync import Policy
 from takara_sync.report import Result
-from tests.commands.running import Commands
+from tests.commands.running import DOCS, Commands
+from tests.contract.simulated import Simulated
 from tests.control_plane.server import ControlPlane
 from tests.rivals.backup import export, restore
 from tests.rivals.passes import Passes, of_deployments
@@ -17,10 +21,20 @@ from tests.support.takaras import takara
 from tests.world import Json, World
 
 FLEET = 50
+BLOCKS = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
 def uids(objects: list[Json]) -> dict[str, str]:
     return {one["metadata"]["name"]: one["metadata"]["uid"] for one in objects}
+
+
+def part_of(backup: dict[str, list[Json]], fleet: int) -> dict[str, list[Json]]:
+    """The first so many Takaras, with all that belongs to them."""
+    names = sorted(uids(backup["Takara"]))[:fleet]
+    return {
+        kind: [one for one in objects if one["metadata"]["name"].partition("-")[0] in names]
+        for kind, objects in backup.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +48,27 @@ def backup(control_plane: ControlPlane) -> dict[str, list[Json]]:
     return found
 
 
-@pytest.mark.parametrize("managed_fields", [False, True], ids=["without managedFields", "with managedFields"])
+@pytest.mark.parametrize(("fleet", "managed_fields"), [(FLEET, False), (10, True)])
 def test_restored_takaras_go_on_without_a_rollout(
-    control_plane: ControlPlane, backup: dict[str, list[Json]], *, managed_fields: bool
+    control_plane: ControlPlane, backup: dict[str, list[Json]], fleet: int, *, managed_fields: bool
 ) -> None:
     """A pass in the middle of the restore included. Of the restored pods and ReplicaSets, each one stays."""
     world = World(control_plane, control_plane.namespace())
     commands = Commands(control_plane, world.namespace)
-    for kind in restore(world, backup, managed_fields=managed_fields):
-        early = commands.once()
-        assert early.code == (6 if kind == "Takara" else 0)
+    chosen = part_of(backup, fleet)
+    for kind in restore(world, chosen, managed_fields=managed_fields):
+        assert commands.once().code == (6 if kind == "Takara" else 0)
     world.settle()
     before = export(world)
-    assert set(uids(before["Pod"])) == set(uids(backup["Pod"]))
+    assert set(uids(before["Pod"])) == set(uids(chosen["Pod"]))
 
-    assert commands.json("adopt", "--restored", f"--yes={FLEET - 1}").code == 2
-    adopted = commands.json("adopt", "--restored", f"--yes={FLEET}")
-    assert adopted.code == 0
-    assert {
-        (line["action"], line["next"]["rollout"], line["next"]["why"]) for line in adopted.report["deployments"]
-    } == {("adopted", False, "no value changes")}
+    assert commands.json("adopt", "--restored", f"--yes={fleet - 1}").code == 2
+    adopted = commands.json("adopt", "--restored", f"--yes={fleet}")
+    said = {(line["action"], line["next"]["rollout"], line["next"]["why"]) for line in adopted.report["deployments"]}
+    assert (adopted.code, said) == (0, {("adopted", False, "no value changes")})
 
     taken = commands.converge()
-    assert len([request for request in taken.writes if request.resource == "deployments"]) == FLEET
+    assert len([request for request in taken.writes if request.resource == "deployments"]) == fleet
     commands.settled()
     after = export(world)
     for kind in ("Pod", "ReplicaSet", "Deployment"):
@@ -65,6 +77,7 @@ def test_restored_takaras_go_on_without_a_rollout(
     assert generations[0] == generations[1]
 
 
+@pytest.mark.first
 def test_an_older_etcd_brings_no_older_size_back(fresh_control_plane: Callable[..., ControlPlane]) -> None:
     """A pass that began before the restore goes on after it, and meets a newer size that another pass wrote."""
     server = fresh_control_plane()
@@ -102,3 +115,58 @@ def test_an_older_etcd_brings_no_older_size_back(fresh_control_plane: Callable[.
     assert passes.sync() == []
     assert [world.deployment(name)["spec"]["replicas"] for name in ("one", "two", "kept")] == [5, 1, 1]
     assert not world.has_deployment("lost")
+
+
+# ------------------------------------------------------------------ docs/backup.md
+
+
+NOT_RUN = {
+    "velero": "there is no Velero here; tests/rivals/backup.py does what it does",
+    "etcdutl": "it is no part of the test control plane; `ControlPlane.restore` puts the data back instead",
+}
+"""The programs whose commands are not run, and why."""
+
+
+def test_the_commands_of_the_document_work(simulated: Simulated) -> None:
+    """In their order; each of ours finds the number of Deployments that it expects, or has nothing left to do."""
+    world = World(simulated, simulated.namespace())
+    commands = Commands(simulated, world.namespace)
+    world.create(takara("one", 1), takara("two", 1))
+    Passes(world).settle()
+    backup = export(world)
+    world = World(simulated, simulated.namespace())
+    commands = Commands(simulated)
+    values = {"NAMESPACE": world.namespace, "COUNT": "0", "NAME": "one", "MANAGER": "velero-server"}
+    for _ in restore(world, backup, managed_fields=False):
+        pass
+    ran = 0
+    for line in re.findall(r"^(?!```)\S.*$", "".join(BLOCKS.findall((DOCS / "backup.md").read_text())), re.MULTILINE):
+        program, *args = shlex.split(line, comments=True)
+        if program not in NOT_RUN:
+            assert program == "takara-sync", line
+            words = [re.sub("[A-Z]+", lambda match: values.get(match[0], match[0]), word) for word in args]
+            first = words == ["adopt", "--restored"]
+            done = commands.run(*words, *(["--yes=2"] if first else []))
+            assert done.code == 0, (line, done.stdout, done.stderr)
+            ran += 1
+    assert ran == 7
+
+
+@pytest.mark.parametrize("option", [(), ("--legacy-manager", "velero-server")])
+def test_what_a_tool_owns_goes_if_its_fields_are_taken_over(arena: World, option: tuple[str, ...]) -> None:
+    container = {"name": "web", "image": "nginx", "env": [{"name": "A", "value": "1"}]}
+    arena.create(takara("one", 1, template={"spec": {"containers": [container]}}))
+    Passes(arena, Policy(allow_templates=True)).settle()
+    world = World(arena.server, arena.server.namespace())
+    for _ in restore(world, export(arena), managed_fields=False):
+        pass
+    commands = Commands(world.server, world.namespace)
+    assert commands.json("adopt", "one", "--yes", "--allow-templates").code == 0
+    assert commands.once("--allow-templates", *option).code == 0
+
+    without = {key: value for key, value in container.items() if key != "env"}
+    world.merge("one", {"spec": {"template": {"spec": {"containers": [without]}}}})
+
+    assert commands.once("--allow-templates").code == 0
+    (live,) = world.deployment("one")["spec"]["template"]["spec"]["containers"]
+    assert ("env" in live) is not bool(option)
