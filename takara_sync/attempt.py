@@ -95,11 +95,12 @@ class Attempt:
 
     def outcome(self) -> Outcome:
         """The line of the report."""
-        why, written = self._why(), self.status_sent and not self.patch
-        line = Outcome(self.key, self.result, changes=self.changes, status_written=written, ready=self.ready)
+        result, written = self.result, self.status_sent and not self.patch
+        why = self._why(result)
+        line = Outcome(self.key, result, changes=self.changes, status_written=written, ready=self.ready)
         return structs.replace(line, reason=why.reason, message=why.message) if why else line
 
-    def _why(self) -> Verdict | None:
+    def _why(self, result: Result) -> Verdict | None:
         """The reason and message of the line; None if the result says everything."""
         if isinstance(self.error, ObjectError):
             reason = Reason.STATUS_REJECTED if self.status_rejected else Reason(self.error.reason)
@@ -108,11 +109,11 @@ class Attempt:
             return Verdict(Reason.BUG, f"{type(self.error).__name__}: {self.error}")
         if self.limited:
             return Verdict(Reason.TOO_MANY_CHANGES, "--max-changes does not allow this change.")
-        if self.result == Result.NOT_REACHED:
+        if result == Result.NOT_REACHED:
             return _NOT_REACHED
         if isinstance(self.decision, Apply):
             return self.admission or _legacy_manager_active(self.decision)
-        skipped = self.result == Result.SKIPPED
+        skipped = result == Result.SKIPPED
         return self.admission or self.decision.verdict or (_skipped(self.takara) if skipped else None)
 
 

@@ -41,6 +41,9 @@ REPLICAS: Path = ("spec", "replicas")
 BEFORE_FIRST_APPLY = "before-first-apply"
 """The server gives this manager name to fields without an owner, at the first apply."""
 
+LEGACY_MANAGERS = ("takara-operator", "takara-operator-local", BEFORE_FIRST_APPLY)
+"""The Go operator in a cluster, the Go operator by `operator-sdk up local`, and fields without an owner."""
+
 
 def own_fields(entries: Iterable[ManagedFieldsEntry]) -> Tree:
     """The fields that we own by apply; empty if we own none."""

@@ -46,8 +46,8 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A part of an API object, with the API's own spelling of field names."""
+class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+    """A part of an API object, with the API's own spelling of field names. gc=False: JSON has no reference cycles."""
 
 
 class OwnerReference(_Wire, frozen=True):
@@ -160,9 +160,12 @@ class Applied(_Wire, frozen=True):
     changed_on_admission: AdmissionChange | None = None
 
 
+class _Record(_Wire, frozen=True):
+    deployment: Applied = Applied()
+
+
 class _Recorded(_Wire, frozen=True):
     observed_generation: Any = None
-    deployment: Raw = _NULL
     conditions: Raw = _NULL
 
 
@@ -202,7 +205,7 @@ class Takara(_Object, frozen=True):
     def applied(self) -> Applied:
         """The record of the last apply; empty if it is missing or malformed."""
         try:
-            return msgspec.json.decode(self._recorded.deployment, type=Applied)
+            return msgspec.json.decode(self.status, type=_Record).deployment
         except msgspec.ValidationError:
             return Applied()
 
@@ -254,9 +257,10 @@ class Deployment(_Object, frozen=True):
     metadata: DeploymentMeta
     spec: Raw
     status: DeploymentStatus = DeploymentStatus()
+    replicas: int = 1  # of the spec, decoded once; the JSON has no such field here
 
     def __post_init__(self) -> None:
-        _ = self.replicas  # a malformed spec fails while decoding, not later in the pass
+        structs.force_setattr(self, "replicas", msgspec.json.decode(self.spec, type=_Scale).replicas)
         _keep(self, "spec")
         _keep(self.metadata, "labels", "annotations", "owner_references", "managed_fields")
         if self.is_complete:  # its conditions say only that nothing is missing
@@ -268,10 +272,6 @@ class Deployment(_Object, frozen=True):
         meta = self.metadata
         metadata = DeploymentMeta(meta.name, meta.namespace, meta.uid, meta.resource_version, meta.generation)
         return Deployment(metadata, Raw(b'{"replicas":%d}' % self.replicas), self.status)
-
-    @property
-    def replicas(self) -> int:
-        return msgspec.json.decode(self.spec, type=_Scale).replicas
 
     @property
     def is_complete(self) -> bool:
@@ -289,11 +289,11 @@ class Deployment(_Object, frozen=True):
 
     @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
-        return msgspec.json.decode(self.metadata.managed_fields, type=tuple[ManagedFieldsEntry, ...] | None) or ()
+        return _MANAGED_FIELDS.decode(self.metadata.managed_fields) or ()
 
     @property
     def owners(self) -> tuple[OwnerReference, ...]:
-        return msgspec.json.decode(self.metadata.owner_references, type=tuple[OwnerReference, ...] | None) or ()
+        return _OWNERS.decode(self.metadata.owner_references) or ()
 
     def as_manifest(self) -> dict[str, Any]:
         """The live values of the fields that a manifest can set, as plain JSON values."""
@@ -303,6 +303,11 @@ class Deployment(_Object, frozen=True):
             "ownerReferences": [msgspec.to_builtins(owner) for owner in self.owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
+
+
+# Made once: msgspec keeps what it learns of a struct, but not of a union.
+_OWNERS = msgspec.json.Decoder(tuple[OwnerReference, ...] | None)
+_MANAGED_FIELDS = msgspec.json.Decoder(tuple[ManagedFieldsEntry, ...] | None)
 
 
 class _PodLabels(_Wire, frozen=True):

@@ -35,14 +35,11 @@ from takara_sync.conditions import NOT_OURS, REJECTED, Reason, Verdict
 from takara_sync.contest import Contest, contest_of, contested_verdict
 from takara_sync.desired import Manifest, comparable, deployment_for, with_identity, with_size
 from takara_sync.diff import Change, before_first_apply, changes, removals
-from takara_sync.managed_fields import BEFORE_FIRST_APPLY, legacy_managers_of, owned_by_us, take_over
+from takara_sync.managed_fields import LEGACY_MANAGERS, legacy_managers_of, owned_by_us, take_over
 from takara_sync.objects import AdmissionChange, Applied, Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
 from takara_sync.ownership import controlled_by, not_ours
 from takara_sync.record import FORMAT, is_as_recorded
 from takara_sync.validation import problem_of
-
-LEGACY_MANAGERS = ("takara-operator", "takara-operator-local", BEFORE_FIRST_APPLY)
-"""The Go operator in a cluster, the Go operator by `operator-sdk up local`, and fields without an owner."""
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,7 @@ class Report(Struct, frozen=True):
 
         code: the exit code of the process, if it differs from that of the report. namespaces: those of --namespace.
         """
+        counts = self.counts
         return ReportDocument(
             schema=SCHEMA,
             exit=int(self.exit if code is None else code),
@@ -155,7 +156,7 @@ class Report(Struct, frozen=True):
             started=self.started.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             seconds=round(self.seconds, 3),
             dry_run=self.dry_run,
-            counts={str(result): self.counts[result] for result in Result if result in self.counts},
+            counts={str(result): counts[result] for result in Result if result in counts},
             empty_namespaces=self.empty_of(namespaces),
             takaras=tuple(_outcome_document(outcome) for outcome in self.outcomes),
         )
@@ -223,8 +224,8 @@ def _outcome_document(outcome: Outcome) -> OutcomeDocument:
 
 def summary(report: Report) -> str:
     """`12 Takaras: 2 created, 10 unchanged (0.3 s)`."""
-    total = len(report.outcomes)
-    counted = ", ".join(f"{report.counts[result]} {result}" for result in Result if result in report.counts)
+    total, counts = len(report.outcomes), report.counts
+    counted = ", ".join(f"{counts[result]} {result}" for result in Result if result in counts)
     plural = "" if total == 1 else "s"
     dry = "dry run: " if report.dry_run else ""
     return f"{dry}{total} Takara{plural}{': ' if counted else ''}{counted} ({report.seconds:.1f} s)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +19,7 @@ def one_line(text: str) -> str:
     Every character that is not printable becomes a space.
     """
     printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
-    line = re.sub(r"\s+", " ", printable).strip()
+    line = " ".join(printable.split())
     if len(line.encode()) <= MESSAGE_BYTES:
         return line
     return line.encode()[: MESSAGE_BYTES - 3].decode(errors="ignore") + "..."

@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from takara_sync import __version__
 from takara_sync.cli.sources import given
-from takara_sync.plan import LEGACY_MANAGERS
+from takara_sync.managed_fields import LEGACY_MANAGERS
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")

@@ -193,7 +193,7 @@ def _in_background(function: Callable[[], object]) -> Future[object]:
 
 def _patiently(box: Future[object], deadline: Deadline) -> None:
     """Wait. Raises CutShort after a stop, ConfigurationError after the deadline."""
-    while not wait([box], timeout=_GLANCE_SECONDS).done:
+    while not box.done() and not wait([box], timeout=_GLANCE_SECONDS).done:
         if deadline.left_for_requests() <= 0:
             what = f"The credentials could not be read within {deadline.seconds:g} s"
             raise ConfigurationError(what, "The exec plugin of the kubeconfig did not finish: run its command by hand.")

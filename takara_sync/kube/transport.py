@@ -124,9 +124,12 @@ def _must_have_length(response: urllib3.BaseHTTPResponse) -> None:
 
 
 def _read(request: Request, response: urllib3.BaseHTTPResponse) -> bytearray:
-    """The body, in memory once: a list of chunks that is joined at the end would need twice the memory."""
+    """The body, in memory once: a list of chunks that is joined at the end would need twice the memory.
+
+    `read` returns as many bytes as it is asked for. `stream` would return each HTTP chunk: 2 KiB from an API server.
+    """
     content = bytearray()
-    for chunk in response.stream(_CHUNK, decode_content=True):
+    while chunk := response.read(_CHUNK, decode_content=True):
         content += chunk
         if len(content) > PAGE_BYTES_MAX:
             raise ObjectError(f"{request} was answered with more than {PAGE_BYTES_MAX >> 20} MiB")

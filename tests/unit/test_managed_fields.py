@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takara_sync.managed_fields import Owned, holders, own_fields, owned_by_us, split, take_over, union
-from takara_sync.plan import LEGACY_MANAGERS
+from takara_sync.managed_fields import (
+    LEGACY_MANAGERS,
+    Owned,
+    holders,
+    own_fields,
+    owned_by_us,
+    split,
+    take_over,
+    union,
+)
 from tests.unit.build import (
     LONG,
     REPLICAS,
