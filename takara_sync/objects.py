@@ -19,6 +19,7 @@ API_VERSION = f"{GROUP}/v1alpha1"
 KIND = "Takara"
 PLURAL = "takaras"
 PAUSED_ANNOTATION = f"{GROUP}/paused"
+FORMAT_ANNOTATION = f"{GROUP}/format"
 FIELD_MANAGER = "takara-sync"
 
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
