@@ -18,8 +18,7 @@ import yaml
 
 from takara_sync import __version__
 from takara_sync.cli.manifests import PASSED_ON, Json, manifests
-from takara_sync.cli.options import about
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 
 MODES = ("cronjob", "loop", "once")
 OF_HELM = ("config", "install_namespace", "replaces")  # helm has its own: -f, --namespace, and upgrade

@@ -15,10 +15,11 @@ import msgspec
 from dashboard import dashboard
 from pydantic.fields import FieldInfo
 
+from takara_sync.cli.adopt import AdoptDocument
 from takara_sync.cli.check import CheckDocument
-from takara_sync.cli.options import about, default_text, metavar_of
+from takara_sync.cli.options import default_text, metavar_of
 from takara_sync.cli.plan import PlanDocument
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.cli.status.command import StatusDocument
 from takara_sync.report import ReportDocument
@@ -31,6 +32,7 @@ SCHEMAS = {
     "plan": (PlanDocument, "The output of takara-sync plan -o json"),
     "check": (CheckDocument, "The output of takara-sync check -o json"),
     "status": (StatusDocument, "The output of takara-sync status -o json"),
+    "adopt": (AdoptDocument, "The output of takara-sync adopt -o json"),
 }
 HEAD = """\
 # Options
@@ -56,7 +58,7 @@ def options() -> str:
 def _row(name: str, field: FieldInfo) -> str:
     extra = about(field)
     short = f"`{extra['short']}`, " if extra["short"] else ""
-    value = "" if field.annotation is bool else f" {metavar_of(field)}"
+    value = "" if field.annotation is bool else f"[={metavar_of(field)}]" if extra["bare"] else f" {metavar_of(field)}"
     text = f"{field.description}{default_text(field)}".replace("|", "\\|")
     flag = f"{short}`{flag_of(name)}{value}`".replace("|", "\\|") if not extra["words"] else f"`{metavar_of(field)}`"
     return f"| {flag} | `{ENV_PREFIX}{name.upper()}` | {', '.join(extra['commands'])} | {text} |"

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct, structs
 
 from takara_sync.list_keys import KEY_DEFAULTS, KEYS
 from takara_sync.managed_fields import BEFORE_FIRST_APPLY, REPLICAS, Path, Tree, decoded, holders, own_fields
-from takara_sync.objects import ManagedFieldsEntry
+from takara_sync.objects import FORMAT_ANNOTATION, ManagedFieldsEntry
 from takara_sync.text import canonical
 
 
@@ -40,9 +40,14 @@ def _differences(wanted: Tree, live: Tree) -> Iterator[tuple[Path, Any, Any]]:
             yield path, old, new
 
 
+_FORMAT: Path = ("metadata", "annotations", FORMAT_ANNOTATION)
+"""No reason to block a Takara: the record has the format too."""
+
+
 def changed_on_admission(wanted: Tree, live: Tree) -> str:
     """The first field of `wanted` that an apply returned with another value; empty if there is none."""
-    found = ((path, old, new) for path, old, new in _differences(wanted, live) if not _is_unset(path, new))
+    differing = ((path, old, new) for path, old, new in _differences(wanted, live) if path != _FORMAT)
+    found = ((path, old, new) for path, old, new in differing if not _is_unset(path, new))
     return min((dotted(path) for path, old, new in found if not _contains(old, new, dotted(path))), default="")
 
 

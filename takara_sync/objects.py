@@ -21,6 +21,7 @@ API_VERSION = f"{GROUP}/v1alpha1"
 KIND = "Takara"
 PLURAL = "takaras"
 PAUSED_ANNOTATION = f"{GROUP}/paused"
+FORMAT_ANNOTATION = f"{GROUP}/format"
 FIELD_MANAGER = "takara-sync"
 
 _NOT_PAUSED = frozenset({"false", "no", "off", "0", ""})
@@ -333,14 +334,14 @@ class Deployment(_Object, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The controller owner reference."""
-        return _controller(self._owners)
+        return _controller(self.owners)
 
     @property
     def managed_fields(self) -> tuple[ManagedFieldsEntry, ...]:
         return _MANAGED_FIELDS.decode(self.metadata.managed_fields) or ()
 
     @property
-    def _owners(self) -> tuple[OwnerReference, ...]:
+    def owners(self) -> tuple[OwnerReference, ...]:
         return _OWNERS.decode(self.metadata.owner_references) or ()
 
     def as_manifest(self) -> dict[str, Any]:
@@ -348,7 +349,7 @@ class Deployment(_Object, frozen=True):
         metadata = {
             "labels": msgspec.json.decode(self.metadata.labels),
             "annotations": msgspec.json.decode(self.metadata.annotations),
-            "ownerReferences": [msgspec.to_builtins(owner) for owner in self._owners],
+            "ownerReferences": [msgspec.to_builtins(owner) for owner in self.owners],
         }
         return {"metadata": metadata, "spec": msgspec.json.decode(self.spec)}
 

@@ -39,7 +39,7 @@ from takara_sync.diff import Change, before_first_apply, changes, removals
 from takara_sync.managed_fields import LEGACY_MANAGERS, legacy_managers_of, owned_by_us, take_over
 from takara_sync.objects import AdmissionChange, Applied, Deployment, Key, ManagedFieldsEntry, Snapshot, Takara
 from takara_sync.ownership import controlled_by, not_ours
-from takara_sync.record import FORMAT, is_as_recorded
+from takara_sync.record import FORMAT, format_of, has_format, is_as_recorded, with_format
 from takara_sync.validation import problem_of
 
 
@@ -192,7 +192,7 @@ def _decide(  # noqa: PLR0911 - a return for each row of the table
     if takara.paused:  # paused
         return Keep(takara, ours, None if ours or deployment is None else _not_ours(takara, deployment, now))
     if deployment is None:  # absent
-        return Create(takara, with_identity(policy.desired(takara), takara, None))
+        return Create(takara, with_format(with_identity(policy.desired(takara), takara, None)))
     if ours is None:
         verdict = _not_ours(takara, deployment, now)  # not-ours, else predecessor
         return Block(takara, None, verdict) if verdict.stalled else Keep(takara, None, verdict)
@@ -201,7 +201,10 @@ def _decide(  # noqa: PLR0911 - a return for each row of the table
     was = takara.applied
     if was.format > FORMAT and not policy.accept_newer_format:  # newer-format
         return Block(takara, ours, _NEWER_FORMAT)
-    return _converge(takara, ours, was, policy, now)
+    decision = _converge(takara, ours, was, policy, now)
+    if isinstance(decision, Apply) and format_of(ours) > FORMAT and not policy.accept_newer_format:  # newer-format
+        return Block(takara, ours, _NEWER_FORMAT)
+    return decision
 
 
 def _not_ours(takara: Takara, deployment: Deployment, now: datetime) -> Verdict:
@@ -246,11 +249,16 @@ def _apply(
         return Block(takara, deployment, _OTHER_SELECTOR)
     if contest.left:  # this apply is for other drift: it keeps the live replicas
         manifest = with_size(manifest, deployment.replicas)
-    wanted, live, entries = comparable(manifest), deployment.as_manifest(), deployment.managed_fields
+    live, entries = deployment.as_manifest(), deployment.managed_fields
+    if has_format(live):
+        manifest = with_format(manifest)
+    wanted = comparable(manifest)
     found = changes(wanted, live, entries)
     before = entries or (before_first_apply(live),)
     after = handed_over or take_over(before, policy.legacy_managers) or before
     found += removals(wanted, live, after, entries)
+    if changes_spec(found):
+        manifest = with_format(manifest)
     identity = {"uid": deployment.uid, "resourceVersion": deployment.metadata.resource_version}
     manifest = manifest | {"metadata": manifest["metadata"] | identity}
     taken_from = legacy_managers_of(entries, policy.legacy_managers) if handed_over else ()

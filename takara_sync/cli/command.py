@@ -27,6 +27,7 @@ _COMMANDS = {
     "plan": "plan:run",
     "check": "check:run",
     "status": "status.command:run",
+    "adopt": "adopt:run",
     "manifests": "manifests:run",
     "demo": "demo:run",
     "completion": "completion:run",

@@ -17,9 +17,9 @@ import jsonpatch
 import yaml
 from jsonpointer import resolve_pointer, set_pointer
 
-from takara_sync.cli.options import about, load
+from takara_sync.cli.options import load
 from takara_sync.cli.render import write
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import flag_of
 from takara_sync.cli.stop import Stop
 from takara_sync.errors import ConfigurationError

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from takara_sync import __version__
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import Given, close_match, flag_of, given
 from takara_sync.errors import ConfigurationError
 from takara_sync.text import one_line, shortened
@@ -22,12 +22,13 @@ COMMANDS = {
     "plan": "what a pass would change, and which manager caused it; writes nothing",
     "check": "the server, the API, and each right that a pass needs",
     "status": "the installed copy, the Takaras by state, rights; or one Takara: NAME",
+    "adopt": "makes each Takara NAME the controller of the Deployment that exists already; shows all of it first",
     "manifests": "what installs takara-sync, for kubectl apply --server-side -f -",
     "demo": "shows all of it on an embedded cluster; needs nothing",
     "completion": "a script that completes commands and options: bash, zsh, fish, tcsh or powershell",
 }
 LOOP = "loop"  # not typed: an interval without a command means the loop
-WORDS = {"once": "[NAME ...]", "plan": "[NAME ...]", "status": "[NAME]", "completion": "SHELL"}
+WORDS = {"once": "[NAME ...]", "plan": "[NAME ...]", "status": "[NAME]", "adopt": "[NAME ...]", "completion": "SHELL"}
 """The commands that take words after their name, and what the usage line calls them."""
 _WITHOUT_SOURCES = ("demo", "completion")  # they need nothing, so they read neither variables nor a file
 
@@ -101,12 +102,6 @@ def add_options(root: argparse.ArgumentParser, command: str = "") -> None:
             _add(groups[title], name, field)
 
 
-def about(field: FieldInfo) -> dict[str, Any]:
-    """The group, metavar, short flag and commands of an option."""
-    assert isinstance(field.json_schema_extra, dict)
-    return field.json_schema_extra
-
-
 def _add(group: Any, name: str, field: FieldInfo) -> None:
     flags = [flag for flag in (about(field)["short"], flag_of(name)) if flag]
     text = f"{field.description}{default_text(field)}".replace("%", "%%")
@@ -114,7 +109,8 @@ def _add(group: Any, name: str, field: FieldInfo) -> None:
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, help=text)
     else:
         action = "append" if get_origin(field.annotation) is tuple else "store"
-        group.add_argument(*flags, action=action, metavar=metavar_of(field), help=text)
+        nargs = "?" if about(field)["bare"] else None
+        group.add_argument(*flags, action=action, nargs=nargs, metavar=metavar_of(field), help=text)
 
 
 def metavar_of(field: FieldInfo) -> str:
@@ -139,6 +135,14 @@ def default_text(field: FieldInfo) -> str:
 
 
 # ------------------------------------------------------------------ the settings of a command line
+
+
+_BARE = {
+    flag_of(name): f"{flag_of(name)}={about(field)['bare']}"
+    for name, field in Settings.model_fields.items()
+    if about(field)["bare"]
+}
+"""Each flag that needs no value, with the value that it then has: argparse would take the next argument for it."""
 
 
 def load(argv: Sequence[str], prog: str = "takara-sync") -> tuple[str, Settings]:
@@ -174,7 +178,7 @@ def _parsed(argv: Sequence[str], prog: str) -> tuple[dict[str, Any], list[str]]:
     every.add_argument("-h", "--help", action="store_true")
     add_options(every)
     try:
-        found, unknown = every.parse_known_intermixed_args(list(argv))
+        found, unknown = every.parse_known_intermixed_args([_BARE.get(each, each) for each in argv])
     except ConfigurationError:  # help is no matter of the flags beside it
         if not {"-h", "--help"} & set(argv):
             raise

@@ -32,7 +32,6 @@ from takara_sync.report import (
     Result,
     describe,
     error_document,
-    replaces_pods,
     replicas_change,
 )
 from takara_sync.sync import plan_once, utcnow
@@ -168,14 +167,16 @@ def _responses(trial: Cluster, plan: Plan, workers: int, deadline: Deadline) -> 
 def _planned(plan: Plan, responses: dict[Key, str], now: datetime) -> tuple[PlannedDocument, ...]:
     failed = dict(plan.unread) | {key: f"{type(bug).__name__}: {bug}" for key, bug in plan.broken.items()}
     planned = [PlannedDocument(key.namespace, key.name, "failed", why) for key, why in failed.items()]
-    for decision in plan.decisions:
-        key = decision.takara.key
-        changes = decision.changes if isinstance(decision, Apply) else ()
-        rollout = replaces_pods(changes)
-        ages = tuple(_age(change, now) for change in changes)
-        server = responses.get(key, "")
-        planned.append(PlannedDocument(*key, *_described(decision), changes, ages, rollout, server))
+    planned += [planned_document(each, now, responses.get(each.takara.key, "")) for each in plan.decisions]
     return tuple(sorted(planned, key=lambda each: (each.namespace, each.name)))
+
+
+def planned_document(decision: Decision, now: datetime, server: str = "") -> PlannedDocument:
+    """A decision as -o json has it. server: the response of --server."""
+    changes = decision.changes if isinstance(decision, Apply) else ()
+    rollout = any(change.field.startswith("spec.template") for change in changes)
+    ages = tuple(_age(change, now) for change in changes)
+    return PlannedDocument(*decision.takara.key, *_described(decision), changes, ages, rollout, server)
 
 
 def _described(decision: Decision) -> tuple[Action, str]:

@@ -18,6 +18,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from takara_sync import __version__
@@ -27,7 +28,8 @@ from takara_sync.objects import NAME
 
 _PASSES = ("once", "loop")
 _DECIDING = (*_PASSES, "plan")
-_CONNECTED = (*_DECIDING, "check", "status")
+_ADOPT = ("adopt",)
+_CONNECTED = (*_DECIDING, "check", "status", *_ADOPT)
 _INSTALL = ("manifests",)
 _INSTALLED = (*_DECIDING, *_INSTALL)
 """`manifests` puts such an option into the arguments of the installed copy."""
@@ -102,6 +104,7 @@ Seconds = Annotated[
     float, BeforeValidator(_seconds), BeforeValidator(_number), Field(gt=0, le=_LONGEST, allow_inf_nan=False)
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Consent = Annotated[Annotated[int, Field(ge=0)] | Literal["any"], BeforeValidator(_number)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _NAMESPACE = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 _NAME = r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?"
@@ -154,8 +157,10 @@ def _option(  # noqa: PLR0913 - one argument for each thing that a field says
     commands: tuple[str, ...] = _DECIDING,
     secret: bool = False,
     words: bool = False,
+    bare: str = "",
 ) -> Any:
-    """A field of Settings. words: on the command line these are words after the command, without a flag."""
+    """A field of Settings. words: on the command line these are words after the command, without a flag. bare: the
+    value of the flag without a value."""
     return Field(
         default,
         description=help_text,
@@ -166,6 +171,7 @@ def _option(  # noqa: PLR0913 - one argument for each thing that a field says
             "commands": list(commands),
             "secret": secret,
             "words": words,
+            "bare": bare,
         },
     )
 
@@ -208,7 +214,7 @@ class Settings(BaseSettings):
         "only these Takaras: NAME or NAMESPACE/NAME (repeats); default: all",
         (),
         "NAME",
-        commands=(*_DECIDING, "status"),
+        commands=(*_DECIDING, *_ADOPT, "status"),
         words=True,
     )
     selector: Text | None = _option(
@@ -217,12 +223,12 @@ class Settings(BaseSettings):
         None,
         "SELECTOR",
         short="-l",
-        commands=(*_INSTALLED, "status"),
+        commands=(*_INSTALLED, *_ADOPT, "status"),
     )
 
     dry_run: bool = _option("Safety", "decide and report, write nothing", False, commands=(*_PASSES, *_INSTALL))
     max_size: Annotated[Number, Field(ge=0, lt=2**31)] = _option(
-        "Safety", "a Takara with a larger size is invalid", 1000, "N", commands=_INSTALLED
+        "Safety", "a Takara with a larger size is invalid", 1000, "N", commands=(*_INSTALLED, *_ADOPT)
     )
     max_changes: Changes | None = _option(
         "Safety",
@@ -237,10 +243,10 @@ class Settings(BaseSettings):
         "take over the fields of this field manager (repeats)",
         LEGACY_MANAGERS,
         "NAME",
-        commands=_INSTALLED,
+        commands=(*_INSTALLED, *_ADOPT),
     )
     accept_newer_format: bool = _option(
-        "Safety", "apply over what a newer takara-sync applied", False, commands=_INSTALLED
+        "Safety", "apply over what a newer takara-sync applied", False, commands=(*_INSTALLED, *_ADOPT)
     )
 
     pod_image: Image | None = _option(
@@ -260,6 +266,18 @@ class Settings(BaseSettings):
 
     server: bool = _option(
         "Plan", "send each change to the server as a dry run, and print its answer", False, commands=("plan",)
+    )
+
+    restored: bool = _option(
+        "Adopt", "every Deployment that only lacks its controller, as after a restore", False, commands=_ADOPT
+    )
+    yes: Consent | None = _option(
+        "Adopt",
+        "do not ask; --yes=COUNT: only if exactly so many Deployments are to be adopted",
+        None,
+        "COUNT",
+        commands=_ADOPT,
+        bare="any",
     )
 
     mode: Literal["cronjob", "loop", "once"] = _option(
@@ -459,3 +477,9 @@ class Settings(BaseSettings):
             if broken:
                 raise ValueError(message)
         return self
+
+
+def about(field: FieldInfo) -> dict[str, Any]:
+    """The group, metavar, short flag and commands of an option."""
+    assert isinstance(field.json_schema_extra, dict)
+    return field.json_schema_extra

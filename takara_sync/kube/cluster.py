@@ -36,6 +36,7 @@ from takara_sync.objects import (
     Key,
     Listing,
     ManagedFieldsEntry,
+    OwnerReference,
     Pod,
     PodDetail,
     PodItem,
@@ -57,7 +58,8 @@ _RESTARTS = 3
 _OURS = (("labelSelector", "app=takara"),)
 _RUNNING = ("status.phase!=Failed", "status.phase!=Succeeded")
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json"
-_MANAGER = ("fieldManager", FIELD_MANAGER)
+_ADOPTER = "takara-sync-adopt"
+"""The field manager of `adopt`, which acts for a person: the managedFields say that and when it adopted."""
 _FORCE = ("force", "true")
 
 # A valid resourceVersion that is never the current one: the apply creates, or gets 409 Conflict.
@@ -278,6 +280,19 @@ class KubeCluster:
         ]
         return self._patch_existing(deployment, patch, deadline)
 
+    def set_owners(self, deployment: Deployment, owners: Sequence[OwnerReference], deadline: Deadline) -> Deployment:
+        """Replace the owner references, only in the version of the Deployment that was read. No pass does this.
+
+        Raises:
+            Conflict: it changed, or does not exist any more. Other ObjectErrors, PassStopped.
+        """
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": deployment.uid},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": deployment.metadata.resource_version},
+            {"op": "add", "path": "/metadata/ownerReferences", "value": msgspec.to_builtins(owners)},
+        ]
+        return self._patch_existing(deployment, patch, deadline, _ADOPTER)
+
     def write_status(self, takara: Takara, patch: Sequence[dict[str, Any]], deadline: Deadline) -> None:
         """Send a JSON patch to the status.
 
@@ -293,23 +308,31 @@ class KubeCluster:
             Conflict: it exists. NotFound: the namespace is missing or terminating. Other ObjectErrors, PassStopped.
         """
         path = f"/apis/events.k8s.io/v1/namespaces/{quote(event['metadata']['namespace'], safe='')}/events"
-        self._api.send(Request("POST", path, (_MANAGER,), event), deadline, tries=1)
+        self._api.send(Request("POST", path, (("fieldManager", FIELD_MANAGER),), event), deadline, tries=1)
 
-    def _patch_existing(self, deployment: Deployment, body: object, deadline: Deadline) -> Deployment:
+    def _patch_existing(
+        self, deployment: Deployment, body: object, deadline: Deadline, manager: str = FIELD_MANAGER
+    ) -> Deployment:
         """Raises ObjectError without a resourceVersion: the write would not be bound to the version that was read."""
         if not deployment.metadata.resource_version:
             raise ObjectError(f"Deployment {deployment.key} came without a resourceVersion", "Is this an API server?")
         try:
-            return self._patch(_DEPLOYMENTS, deployment.key, body, deadline)
+            return self._patch(_DEPLOYMENTS, deployment.key, body, deadline, manager=manager)
         except NotFound as error:  # deleted since it was read
             raise Conflict(error.message) from error
 
     def _patch(
-        self, resource: _Resource[W, Any], key: Key, body: object, deadline: Deadline, subresource: str = ""
+        self,
+        resource: _Resource[W, Any],
+        key: Key,
+        body: object,
+        deadline: Deadline,
+        subresource: str = "",
+        manager: str = FIELD_MANAGER,
     ) -> W:
         """An apply if `body` is a manifest, a JSON patch if it is a list. Returns the object in the response."""
         applies = isinstance(body, dict)
-        query = (_MANAGER, *((_FORCE,) if applies else ()), *self._write_query)
+        query = (("fieldManager", manager), *((_FORCE,) if applies else ()), *self._write_query)
         kind = APPLY if applies else JSON_PATCH
         request = Request("PATCH", resource.path(*key) + subresource, query, body, kind)
         return decode.single(self._api.send(request, deadline, tries=1), resource.kind, key)  # a proxy may respond

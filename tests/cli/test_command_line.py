@@ -11,8 +11,8 @@ import pytest
 
 from takara_sync import __version__
 from takara_sync.cli import loop
-from takara_sync.cli.options import COMMANDS, LOOP, about
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.options import COMMANDS, LOOP
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import flag_of
 from takara_sync.cli.stop import Stop
 from takara_sync.errors import ConfigurationError, Unreadable

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pydantic import HttpUrl, Secret
 
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import ENV_PREFIX, flag_of
 from takara_sync.errors import ConfigurationError
 from tests.support.command import loaded
@@ -60,7 +60,7 @@ def samples(name: str) -> Samples:
     if kind is Secret[HttpUrl]:
         one, two = "https://one.invalid/a", "https://two.invalid/b"
         return Samples(one, kind(HttpUrl(one)), two, kind(HttpUrl(two)), "s3cr3t")
-    if kind in (int, float):
+    if kind in (int, float) or name == "yes":
         return Samples("21", 21, "22", 22, "many")
     assert kind is str, f"{name}: teach this test the type {kind}"
     one, two = QUANTITIES.get(name.rpartition("_")[2], ("one", "two"))
@@ -81,6 +81,8 @@ class Sources:
     def flag(self, text: str) -> list[str]:
         if core(Settings.model_fields[self.name].annotation) is bool:
             return [flag_of(self.name) if text == "true" else flag_of(f"no_{self.name}")]
+        if about(Settings.model_fields[self.name])["bare"]:
+            return [f"{flag_of(self.name)}={text}"]
         return ["once", text] if self.name == "name" else [flag_of(self.name), text]
 
     def load(self, argv: list[str], variable: str | None = None) -> Any:

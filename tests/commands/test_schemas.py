@@ -13,7 +13,13 @@ from tests.commands.scenarios import a_mixed_fleet
 from tests.contract.simulated import Simulated
 from tests.world import World
 
-KINDS = {"report": ("once", "--dry-run"), "plan": ("plan",), "check": ("check",), "status": ("status",)}
+KINDS = {
+    "report": ("once", "--dry-run"),
+    "plan": ("plan",),
+    "check": ("check",),
+    "status": ("status",),
+    "adopt": ("adopt", "--restored"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -191,11 +191,34 @@ class ControlPlane:
             self._api = self._cleanup.enter_context(contextlib.closing(Http(self.url, self.folder / "ca.crt")))
         self._serve()
 
+    def snapshot(self) -> Path:
+        """A copy of what etcd holds at this moment, as an administrator's backup has it; for `restore`."""
+        self._processes.kill("etcd")
+        copy = Path(tempfile.mkdtemp(dir=self.folder, prefix="snapshot-"))
+        shutil.copytree(self.folder / "etcd", copy, dirs_exist_ok=True)
+        self._run_etcd()
+        wait_until(lambda: self._unready(_READY), within=START_SECONDS)
+        return copy
+
+    def restore(self, snapshot: Path) -> None:
+        """Everything is as it was at the snapshot, resourceVersions too; every part starts again."""
+        self._processes.kill()
+        shutil.rmtree(self.folder / "etcd")
+        shutil.copytree(snapshot, self.folder / "etcd")
+        self._run_etcd()
+        self._serve()
+        if self._controller_manager:
+            self._run("kube-controller-manager", self._controllers)
+
+    def _run_etcd(self) -> None:
+        self._run("etcd", self._etcd_flags)
+
     def _start(self, cleanup: contextlib.ExitStack, port: int, etcd_client: int, etcd_peer: int) -> None:
         etcd_url = f"http://127.0.0.1:{etcd_client}"
         peer_url = f"http://127.0.0.1:{etcd_peer}"
         self.url = f"https://127.0.0.1:{port}"
-        self._run("etcd", commands.etcd(self.folder, client=etcd_url, peer=peer_url))
+        self._etcd_flags = commands.etcd(self.folder, client=etcd_url, peer=peer_url)
+        self._run_etcd()
         keys = make_certificates(self.folder)
         self._users = Users(self.folder, self.url, keys.authority)
         self._audit = AuditLog(self.folder)
@@ -208,7 +231,8 @@ class ControlPlane:
             crd.install(self, self._crd)
         if self._controller_manager:
             self.wait_for_roles()  # it waits for them too, and gives up after 10 s
-            self._run("kube-controller-manager", commands.controller_manager(keys, self._users))
+            self._controllers = commands.controller_manager(keys, self._users)
+            self._run("kube-controller-manager", self._controllers)
 
     def _serve(self) -> None:
         self._run("kube-apiserver", self._api_server)

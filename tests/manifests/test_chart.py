@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from takara_sync.cli.options import about
-from takara_sync.cli.settings import Settings
+from takara_sync.cli.settings import Settings, about
 from takara_sync.cli.sources import flag_of
 from tests.manifests.helm import CHART, helm, template
 from tests.manifests.install import Json, objects

@@ -9,6 +9,7 @@ from itertools import count as count_from
 import pytest
 
 from takara_sync import Policy, Report
+from tests.commands.staging import left_by_the_go_operator
 from tests.contract.simulated import Simulated
 from tests.rivals import newer
 from tests.rivals.others import image_of, take
@@ -114,16 +115,54 @@ def check_held_up(versions: Versions, held_up: str, began: str, point: int) -> b
     return bool(met)
 
 
-def test_a_lost_record_costs_one_flip_and_no_more(world: World) -> None:
-    """Without the record the older one cannot know; the newer one takes it back, once, and is known again."""
+ANNOTATION = "maho.takara.org/format"
+
+
+def lose_the_record(world: World) -> None:
+    wipe = {"status": {"deployment": None}}
+    world.call("PATCH", f"{world.takara_path('one')}/status", wipe, content_type="application/merge-patch+json")
+
+
+def test_the_deployment_has_the_format_too(world: World) -> None:
+    """Without the record the older one reads it from the Deployment."""
     versions = Versions(world)
     world.create(takara("one", 1))
     versions.newer()
-    wipe = {"status": {"deployment": None}}
-    world.call("PATCH", f"{world.takara_path('one')}/status", wipe, content_type="application/merge-patch+json")
+    assert world.deployment("one")["metadata"]["annotations"][ANNOTATION] == str(newer.FORMAT)
+    lose_the_record(world)
+    assert versions.older().exit == 6
+    check_no_flip_flop(versions)
+
+
+@pytest.mark.parametrize("value", ["999", "-1", "x", "²", None])
+def test_an_annotation_of_somebody_else_does_not_count(world: World, value: str | None) -> None:
+    """It costs one flip; the newer one takes it back, once, and is known again."""
+    versions = Versions(world)
+    world.create(takara("one", 1))
+    versions.newer()
+    world.merge_deployment("one", {"metadata": {"annotations": {ANNOTATION: value}}})
+    lose_the_record(world)
     assert versions.older().exit == 0
     assert image_of(world) == OLDER_IMAGE
+    assert world.deployment("one")["metadata"]["annotations"][ANNOTATION] == str(newer.FORMAT - 1)
     check_no_flip_flop(versions)
+
+
+def test_the_annotation_is_added_only_by_a_change_of_the_spec(world: World) -> None:
+    """To add it alone would be a new generation: neither a settled nor a take-over pass does."""
+    passes = Passes(world)
+    left_by_the_go_operator(world, "one")
+    generation = world.deployment("one")["metadata"]["generation"]
+    passes.settle()
+    found = world.deployment("one")["metadata"]
+    assert (found["generation"], ANNOTATION in found.get("annotations", {})) == (generation, False)
+    world.merge("one", {"spec": {"size": 5}})
+    passes.settle()
+    found = world.deployment("one")["metadata"]
+    assert (found["generation"], found["annotations"][ANNOTATION]) == (generation + 1, "1")
+    world.merge_deployment("one", {"metadata": {"annotations": {ANNOTATION: "7"}}})
+    passes.settle()
+    assert world.deployment("one")["metadata"]["annotations"][ANNOTATION] == "1"
 
 
 def test_a_rollback_is_asked_for(world: World) -> None:
