@@ -22,7 +22,7 @@ def test_the_floor_makes_the_deployments_of_takara_sync(control_plane_assets: Pa
     assert by_floor == by_us
     assert requests_of_floor == {"list takaras": 1, "patch deployments": 3}
     lists = {"list deployments": 1, "list pods": 1}
-    assert requests_of_ours == requests_of_floor | lists | {"patch takaras/status": 3}
+    assert requests_of_ours == requests_of_floor | lists | {"patch takaras/status": 3, "create events": 3}
 
 
 def test_what_is_saved_is_what_is_printed(

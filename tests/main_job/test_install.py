@@ -52,7 +52,7 @@ def test_the_wheel_holds_what_it_should(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     sources = [path for path in (ROOT / "takara_sync").rglob("*.py") if "__pycache__" not in path.parts]
     expected = {str(path.relative_to(ROOT)) for path in sources}
-    expected |= {f"takara_sync/{path.relative_to(ROOT)}" for path in (ROOT / "k8s").rglob("*.yaml")}
+    expected |= {f"takara_sync/{path.relative_to(ROOT)}" for path in (ROOT / "k8s").rglob("*") if path.is_file()}
     assert expected | {"takara_sync/py.typed"} == names
 
 
