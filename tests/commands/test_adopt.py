@@ -113,7 +113,7 @@ def test_what_it_shows_is_what_the_next_pass_does(world: World, commands: Comman
 @pytest.mark.parametrize(
     ("patch", "flags", "following"),
     [
-        (PAUSE, (), ("keep", "paused")),
+        (PAUSE, (), ("skip", "paused")),
         ({"spec": {"size": 1001}}, (), ("invalid", "SizeTooLarge")),
         ({"spec": {"size": 1001}}, ("--max-size", "1001"), ("apply", "")),
         ({"spec": {"template": {"spec": {"containers": []}}}}, (), ("invalid", "TemplatesNotAllowed")),
@@ -324,8 +324,7 @@ def test_without_a_terminal_it_shows_all_and_says_what_to_give(
         ([], "adopt needs a name"),
         (["one", "--restored"], "not both"),
         (["one", "-n", "b"], "the one namespace"),
-        (["One"], "'One' is not the name of a Takara"),
-        (["takara/one"], "'takara/one' is not the name of a Takara"),
+        (["One"], "NAME cannot be 'One': expected the name of a Takara"),
         (["one", "-l", "a=b"], "--selector"),
         (["--restored", "--yes"], "needs --yes=COUNT"),
         (["one", "--yes=many"], "--yes cannot be 'many'"),

@@ -74,7 +74,7 @@ def desired(takara: Json, program: Program) -> Json:
     metadata = template.get("metadata") or {}
     metadata = {**metadata, "labels": {**(metadata.get("labels") or {}), **labels(name)}}
     return {
-        "metadata": {"labels": labels(name)},
+        "metadata": {"labels": labels(name), "annotations": {"maho.takara.org/format": str(program.format)}},
         "spec": {
             "replicas": takara["spec"]["size"],
             "selector": {"matchLabels": labels(name)},
