@@ -98,6 +98,11 @@ class Cluster:
             if left:
                 self._kubectl("delete", "--ignore-not-found", "-f", "-", stdin=yaml.safe_dump_all(left))
 
+    def roll_back(self, to: Install, revision: int) -> None:
+        """`helm rollback`, to what that revision was."""
+        self._helm("rollback", RELEASE, str(revision))
+        self.now = to
+
     def uninstall(self) -> None:
         """As docs/install.md says it."""
         old, self.now = self.now, None

@@ -118,6 +118,17 @@ def test_an_uninstall_leaves_the_crd_and_every_takara_and_nothing_else(
     assert place.server.call("GET", f"/api/v1/namespaces/{HOME}").status == (200 if way == "helm" else 404)
 
 
+def test_a_rollback_of_helm_is_the_install_before_it(place: Cluster) -> None:
+    before, after = Install("helm", "cronjob", "", ""), Install("helm", "loop", "default", "")
+    place.switch(before)
+    seen = takaras_of_a_tenant(place)
+    generations = seen()
+    place.switch(after)
+    place.roll_back(before, 1)
+    assert problems(place, before) == []
+    assert seen() == generations
+
+
 def test_check_names_each_leftover(place: Cluster) -> None:
     """A switch without the second command."""
     first = Install("manifests", "cronjob", "", "")
